@@ -1,0 +1,56 @@
+"""What the benchmarks share: CPU of whole child processes, and stores of any size."""
+
+from __future__ import annotations
+
+import os
+import resource
+import statistics
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, ROOT)
+LAUNCH = os.path.join(ROOT, "rose", "launch.py")
+BARE = [sys.executable, "-c", "pass"]
+
+
+def cpu_s(command: list[str], stdin: bytes = b"", cwd: str = ROOT) -> float:
+    """Return the user and system CPU of one child process, in seconds."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, input=stdin, stdout=subprocess.DEVNULL, cwd=cwd, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime)
+
+
+def alternate(runs: int, **commands) -> dict[str, float]:
+    """Run some callables in alternation and return the median of what each returned."""
+    seen: dict[str, list[float]] = {name: [] for name in commands}
+    for number in range(runs):
+        for name, run in commands.items():
+            seen[name].append(run(number))
+    return {name: statistics.median(values) for name, values in seen.items()}
+
+
+def a_store(base: str, rules: int, lessons: int):
+    """Make a store with so many rules and lessons, compiled, and return it."""
+    from rose import layout, refresh, yamltext
+
+    store = layout.project_store(base)
+    os.makedirs(store.routing, exist_ok=True)
+    for number in range(lessons):
+        folder = os.path.join(base, "nodes", f"area{number % 100}")
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, f"lesson{number}.md"), "w") as stream:
+            stream.write(f"# Lesson {number}\n\nUse `tool{number} --flag{number}` there.\n")
+    for number in range(rules):
+        lesson = number % max(lessons, 1)
+        fields = {
+            "id": f"r_{number:06x}",
+            "when": f"the task mentions `word{number}`",
+            "then": f"read nodes/area{lesson % 100}/lesson{lesson}.md",
+            "match": [f"word:word{number}"],
+        }
+        with open(os.path.join(store.routing, f"r_{number:06x}.md"), "w") as stream:
+            stream.write(f"---\n{yamltext.dump(fields)}---\n")
+    refresh.everything(layout.Stores(store, None, ""))
+    return store

@@ -1,0 +1,125 @@
+"""Acceptance: a draft is checked against the store as it is now, then written.
+
+Everything happens under the store's lock, so two processes never accept the same condition. A
+refusal changes nothing on disk.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rose import files
+from rose.check.checks import Context, Draft, check_rule
+from rose.findings import Finding, Refused, errors
+from rose.routing import conditions, rules, table, wording
+from rose.routing import targets as target
+from rose.routing.rules import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rose.layout import Store
+
+LOCK_WAIT_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The rule that was written, and the warnings that did not stop it."""
+
+    rule: Rule
+    warnings: tuple[Finding, ...]
+
+
+def accept_rule(
+    store: Store,
+    draft: Draft,
+    context: Context,
+    *,
+    born: int,
+    created: str,
+    new_id: Callable[[frozenset[str]], str] = table.new_id,
+) -> Accepted:
+    """Check a draft under the store's lock and write it; raises Refused, Locked, Unwritable.
+
+    `born` is the greatest n of the ledger, from which the rule's record counts.
+    """
+    with files.lock(store.lock, LOCK_WAIT_S):
+        return accept_locked(store, draft, context, born=born, created=created, new_id=new_id)
+
+
+def accept_locked(
+    store: Store,
+    draft: Draft,
+    context: Context,
+    *,
+    born: int,
+    created: str,
+    new_id: Callable[[frozenset[str]], str] = table.new_id,
+) -> Accepted:
+    """Do the same for a caller that holds the store's lock."""
+    current = table.read(store, context.roots)
+    now = replace(context, rules=current.rules)
+    found = [*check_rule(draft, now), *_incumbent(draft, now)]
+    known = {finding.line() for finding in check_rule(draft, context)}
+    marked = [f if f.line() in known else _acceptance(f) for f in found]
+    if errors(marked):
+        raise Refused(marked)
+    if draft.replaces is None:
+        rule = _rule(draft, context, new_id(current.ids()), born, created)
+        return Accepted(table.write(store, rule), tuple(marked))
+    incumbent = next(rule for rule in current.rules if rule.id == draft.replaces)
+    rule = _rule(draft, context, incumbent.id, born, incumbent.created)
+    changes = _changes(incumbent, rule)
+    changed = table.update(store, rule.id, changes, roots=context.roots)
+    return Accepted(changed, tuple(marked))
+
+
+def _incumbent(draft: Draft, context: Context) -> list[Finding]:
+    if draft.replaces is None or any(rule.id == draft.replaces for rule in context.rules):
+        return []
+    message = f"The rule {draft.replaces} that the draft replaces is not there any more."
+    return [Finding("incumbent-missing", "id", message, "Teach it as a new rule.")]
+
+
+def _acceptance(finding: Finding) -> Finding:
+    """Mark what only the live store shows, such as a rule that was taught meanwhile."""
+    return replace(finding, message=f"[acceptance] {finding.message}")
+
+
+def _rule(draft: Draft, context: Context, rule_id: str, born: int, created: str) -> Rule:
+    then = wording.clause(draft.then)
+    return Rule(
+        id=rule_id,
+        when=draft.condition,
+        then=then,
+        effect=draft.effect,
+        targets=target.targets_of(then, context.roots),
+        match=draft.match,
+        origin=draft.origin,
+        status=draft.status,
+        approval=draft.approval,
+        born=born,
+        created=created,
+        evidence=draft.evidence,
+        note=draft.note,
+    )
+
+
+def _changes(old: Rule, new: Rule) -> dict[str, object | None]:
+    """Return the header keys in which a reworded rule differs; a person's note stays."""
+    changes: dict[str, object | None] = {}
+    for name in ("when", "then", "effect", "origin", "status", "approval"):
+        if getattr(old, name) != getattr(new, name):
+            changes[name] = getattr(new, name)
+    for name in ("targets", "match"):
+        if getattr(old, name) != getattr(new, name):
+            changes[name] = list(getattr(new, name)) or None
+    if old.evidence != new.evidence:
+        changes["evidence"] = [rules.evidence_fields(item) for item in new.evidence] or None
+    said = conditions.key(old.when), old.effect, frozenset(old.match)
+    if said != (conditions.key(new.when), new.effect, frozenset(new.match)):
+        # Another condition is another claim: its record starts now.
+        changes["born"] = new.born
+    return changes

@@ -1,0 +1,222 @@
+"""The checks on a draft of a rule: one generator of findings, whoever wrote the draft.
+
+`rose route`, `rose check` and reflection all reach it, so equal bytes give equal findings. Each
+finding has a repair; rose never applies one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rose import redact
+from rose import text as texts
+from rose.check import quotes
+from rose.findings import Finding, Severity
+from rose.routing import conditions, features, layer, rules, wording
+from rose.routing import targets as target
+from rose.routing.rules import Evidence, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+# What stands on disk under these states says nothing against a new draft.
+SILENT = ("retired", "declined")
+# Keyboards put these behind an emoji to choose its look. They hide nothing.
+LOOKS = {0xFE0E: None, 0xFE0F: None}
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A rule that is not yet checked; `replaces` is the id of the rule whose place it takes."""
+
+    when: str
+    then: str
+    effect: str = "prefer"
+    match: tuple[str, ...] = ()
+    origin: str = "manual"
+    evidence: tuple[Evidence, ...] = ()
+    note: str = ""
+    status: str = "active"
+    approval: str | None = None
+    replaces: str | None = None
+
+    @property
+    def condition(self) -> str:
+        """Return the condition as it would be kept; without one it is rendered from `match`."""
+        return wording.condition(self.when) or features.when_from_match(self.match)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a draft is held against.
+
+    `has_lesson` tells whether a target matches a lesson, `cost` the tokens of a rendered line,
+    `base` is given for the home store, whose rules render absolute paths. `regions` are the
+    texts of each session that quotes are looked for in, `shown` the store paths of the lessons
+    that the session was shown.
+    """
+
+    rules: tuple[Rule, ...]
+    roots: tuple[str, ...]
+    has_lesson: Callable[[str], bool]
+    max_tokens: int
+    cost: Callable[[str], int]
+    lessons: frozenset[str] = frozenset()
+    base: str | None = None
+    regions: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    shown: frozenset[str] = frozenset()
+
+
+def check_rule(draft: Draft, context: Context) -> Iterator[Finding]:
+    """Yield everything that is wrong with a draft; independent faults come together."""
+    yield from _fields(draft)
+    yield from _wording(draft)
+    if draft.condition:
+        yield from _condition(draft, context)
+        yield from _restatement(draft, context)
+    if wording.clause(draft.then):
+        yield from _targets(draft, context)
+        yield from _size(draft, context)
+    if draft.origin == "reflection":
+        yield from _reflection(draft, context)
+    if draft.evidence:
+        yield from quotes.check(draft.evidence, _kept_quotes(draft, context), context.regions)
+
+
+def _fields(draft: Draft) -> Iterator[Finding]:
+    if not texts.clean_line(draft.condition):
+        repair = "Say which kind of task the rule is for."
+        yield Finding("when-missing", "when", "There is no condition.", repair)
+    if not texts.clean_line(wording.clause(draft.then)):
+        repair = "Say where the knowledge lies, such as: read nodes/testing/ first."
+        yield Finding("then-missing", "then", "There is nothing to do.", repair)
+    closed = (
+        ("effect", draft.effect, rules.EFFECTS),
+        ("origin", draft.origin, rules.ORIGINS),
+        ("status", draft.status, rules.STATUSES),
+    )
+    for name, value, allowed in closed:
+        if value not in allowed:
+            expected = " or ".join(allowed)
+            message = f"`{name}` is {value!r}."
+            yield Finding("field-value", name, message, f"Write {expected}.", expected=expected)
+    for feature in draft.match:
+        reason = features.fault(feature)
+        if reason is not None:
+            yield Finding("match-invalid", "match", f"{reason}.", "Mend or drop that feature.")
+
+
+def _wording(draft: Draft) -> Iterator[Finding]:
+    for name, value in (("when", draft.when), ("then", draft.then)):
+        said = value.strip()
+        if len(said.splitlines()) > 1:
+            message = f"`{name}` has more than one line."
+            yield Finding("one-line", name, message, "Write it on one line.")
+        flat = texts.normalise(said)
+        hidden = texts.hostile_characters(flat.translate(LOOKS))
+        if hidden:
+            message = f"`{name}` holds what a reader does not see: {', '.join(hidden)}."
+            yield Finding("hostile-characters", name, message, "Take them out.")
+        mark = wording.markup(flat)
+        if mark is not None:
+            message = f"`{name}` holds markup that could close rose's block: {mark[:40]}."
+            repair = "Write it without angle brackets and code fences."
+            yield Finding("hostile-characters", name, message, repair)
+    parts = (("when", draft.when), ("then", draft.then), ("note", draft.note))
+    quoted = [("evidence", item.quote) for item in draft.evidence]
+    for name, value in (*parts, *quoted):
+        if redact.holds_secret(value):
+            message = f"`{name}` holds something that looks like a secret."
+            yield Finding("secret", name, message, "Write the rule without it.")
+
+
+def _condition(draft: Draft, context: Context) -> Iterator[Finding]:
+    when = draft.condition
+    named = conditions.named_lesson(when, context.roots, context.lessons)
+    if conditions.is_vacuous(when):
+        message = f"`{when[:60]}` holds for every task."
+        yield Finding("when-vacuous", "when", message, "Name a kind of task.")
+    elif named is not None:
+        message = f"The condition is about the lesson {named[:60]}, not about a kind of task."
+        repair = "Name the kind of task, and the lesson in `then`."
+        yield Finding("when-names-a-lesson", "when", message, repair)
+
+
+def _restatement(draft: Draft, context: Context) -> Iterator[Finding]:
+    key = conditions.key(draft.condition)
+    targets = target.targets_of(draft.then, context.roots)
+    for rule in context.rules:
+        if rule.id == draft.replaces or rule.status in SILENT or conditions.key(rule.when) != key:
+            continue
+        if rule.effect == draft.effect:
+            yield Finding(
+                "restates",
+                "when",
+                f"{rule.id} has this condition already: {rule.then}.",
+                f"Widen {rule.id} by editing its file, or `rose route --forget {rule.id}` first.",
+                expected=rule.id,
+            )
+        elif any(target.overlap(one, other) for one in targets for other in rule.targets):
+            yield Finding(
+                "opposes",
+                "when",
+                f"{rule.id} says the opposite of the same lessons: {rule.then}.",
+                "Keep both until it is clear which one holds, then forget the other.",
+                severity="warning",
+            )
+
+
+def _targets(draft: Draft, context: Context) -> Iterator[Finding]:
+    severity: Severity = "error" if draft.origin == "reflection" else "warning"
+    targets = target.targets_of(draft.then, context.roots)
+    roots = " or ".join(f"{root}/" for root in context.roots)
+    if not targets:
+        message = "`then` names no lesson."
+        repair = f"Name a file, a folder or a glob under {roots}."
+        yield Finding("no-target", "then", message, repair, severity=severity)
+    for path in targets:
+        if not context.has_lesson(path):
+            message = f"No lesson matches {path}."
+            repair = "Correct the path; `rose list` shows the lessons."
+            yield Finding("no-target", "then", message, repair, severity=severity)
+
+
+def _size(draft: Draft, context: Context) -> Iterator[Finding]:
+    # A cap of 0 switches the layer off; it says nothing about what a rule may cost.
+    if not context.max_tokens:
+        return
+    rule = Rule("", draft.condition, wording.clause(draft.then))
+    targets = target.targets_of(rule.then, context.roots)
+    line = rules.line(Rule("", rule.when, rule.then, targets=targets), context.base)
+    cap = layer.Cap(context.max_tokens, context.cost, context.cost)
+    if layer.is_oversized(line, cap):
+        message = (
+            f"The rule costs {context.cost(line)} tokens, more than a quarter of the cap of "
+            f"{context.max_tokens}."
+        )
+        expected = f"at most {context.max_tokens // layer.SHARE} tokens"
+        yield Finding("too-large", "then", message, "Shorten it.", expected=expected)
+
+
+def _reflection(draft: Draft, context: Context) -> Iterator[Finding]:
+    if not draft.evidence:
+        message = "A rule of reflection's has no evidence."
+        repair = "Quote what the session shows, word for word."
+        yield Finding("evidence-missing", "evidence", message, repair)
+    if draft.effect != "skip":
+        return
+    targets = target.targets_of(draft.then, context.roots)
+    for path in targets:
+        if not any(target.matches(path, shown) for shown in context.shown):
+            message = f"No lesson of {path} was shown in the session."
+            repair = "Skip only what the session has seen; every later session trusts it."
+            yield Finding("skip-unseen", "then", message, repair)
+
+
+def _kept_quotes(draft: Draft, context: Context) -> frozenset[Evidence]:
+    """Return the evidence that the replaced rule has already: it was matched when it came in."""
+    for rule in context.rules:
+        if rule.id == draft.replaces:
+            return frozenset(rule.evidence)
+    return frozenset()

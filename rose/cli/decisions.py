@@ -1,0 +1,114 @@
+"""Changes to one rule from the command line, each with what follows: layer, index, commit."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from rose import config, history
+from rose.check import accept, context, decide
+from rose.check.checks import Draft
+from rose.cli import terminal
+from rose.report import growth, rulebook, sources
+from rose.routing import ledger, rules
+from rose.store import lessons
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rose.check.checks import Context
+    from rose.findings import Finding
+    from rose.layout import Store, Stores
+    from rose.report.sources import Source
+    from rose.routing.rules import Rule
+
+
+def teach(stores: Stores, when: str, then: str, *, skip: bool, home: bool, as_json: bool) -> None:
+    """Check a rule that a person typed, write it and print it; raises Refused."""
+    store = terminal.writable(home=home)
+    draft = Draft(when, then, effect="skip" if skip else "prefer")
+    accepted = accept.accept_rule(
+        store,
+        draft,
+        _context(stores, store),
+        born=ledger.read(store).greatest_n,
+        created=terminal.now(),
+    )
+    rule = accepted.rule
+    _follow_up(stores, store, [rule.path], f"teach {rule.id}", _line(store, rule))
+    _print(stores, store, rule, accepted.warnings, as_json=as_json)
+
+
+def decide_on(stores: Stores, source: Source, action: str, rule_id: str, *, as_json: bool) -> None:
+    """Carry out forget, restore, approve or decline, and print what became of the rule."""
+    store = source.store
+    if action == "forget":
+        _forget(stores, source, rule_id, as_json=as_json)
+        return
+    warnings: Sequence[Finding] = ()
+    if action == "decline":
+        rule = decide.decline(store, rule_id, source.settings.lessons_paths)
+    else:
+        change = decide.restore if action == "restore" else decide.approve
+        rule, warnings = change(store, rule_id, _context(stores, store))
+    _follow_up(stores, store, [rule.path], f"{action} {rule_id}", _line(store, rule))
+    _print(stores, store, rule, warnings, as_json=as_json)
+
+
+def _forget(stores: Stores, source: Source, rule_id: str, *, as_json: bool) -> None:
+    store = source.store
+    path = os.path.join(store.routing, f"{rule_id}.md")
+    left = decide.forget(store, rule_id, source.settings.lessons_paths, terminal.now())
+    changed = [path] if left is None else [path, left]
+    _follow_up(stores, store, changed, f"forget {rule_id}", "")
+    if as_json:
+        terminal.emit({"id": rule_id, "forgotten": True, "rejection": left})
+        return
+    terminal.out(f"{rule_id} is forgotten.")
+    if left is not None:
+        terminal.out(f"Reflection will not write it again while {terminal.short(left)} is there.")
+    terminal.out(_routing_line(stores))
+
+
+def _context(stores: Stores, store: Store) -> Context:
+    settings = config.read(store)[0]
+    cap = config.read(stores.first())[0].routing_max_tokens
+    return context.of_store(store, settings, lessons.scan(store, settings), cap)
+
+
+def _line(store: Store, rule: Rule) -> str:
+    return rules.line(rule, store.base if store.kind == "home" else None)
+
+
+def _follow_up(stores: Stores, store: Store, paths: Sequence[str], subject: str, line: str) -> None:
+    """Bring index and layer up to date, and commit where the config asks for it."""
+    terminal.refresh(stores)
+    if config.read(store)[0].git_commit != "auto":
+        return
+    message = f"rose: {subject}\n\n{line}".rstrip()
+    done = history.commit(store.base, paths, message)
+    if done.sha is None:
+        terminal.say(f"rose: not committed: {done.reason}.")
+
+
+def _print(
+    stores: Stores, store: Store, rule: Rule, warnings: Sequence[Finding], *, as_json: bool
+) -> None:
+    found = sources.read(stores)
+    place = rulebook.place_of(found, rule.id)
+    terminal.report(warnings)
+    if as_json:
+        shown = {} if place is None else rulebook.rule_json(place, found.source_of(place))
+        terminal.emit({**shown, "warnings": [warning.as_json() for warning in warnings]})
+        return
+    terminal.out(_line(store, rule))
+    terminal.out(f"{rule.id}  {rule.status}  {terminal.short(rule.path)}")
+    cap = found.first.settings.routing_max_tokens
+    if place is not None and place.waits:
+        terminal.out(f"not in the layer: {rulebook.reason(place, cap)}")
+    terminal.out(growth.routing_line(found.active_rules(), found.active_lessons()))
+
+
+def _routing_line(stores: Stores) -> str:
+    found = sources.read(stores)
+    return growth.routing_line(found.active_rules(), found.active_lessons())

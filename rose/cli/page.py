@@ -1,0 +1,67 @@
+"""Lays text out on a terminal of 80 columns: labelled rows and wrapped paragraphs.
+
+Everything printed here may come from a file, so control characters are taken out first.
+"""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from typing import TYPE_CHECKING
+
+from rose import text as texts
+from rose.cli import terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+WIDTH = 80
+LABEL = 11
+MAX_QUOTE = 300
+
+
+def row(label: str, *lines: str) -> None:
+    """Print a label and its lines, aligned; a row without lines prints nothing."""
+    head = label.ljust(LABEL)
+    for line in lines:
+        # The rest of a rule's line stands under its text, not under its dash.
+        hang = 2 if line.startswith("- ") else 0
+        paragraph(line, first=head, rest=" " * (LABEL + hang))
+        head = " " * LABEL
+
+
+def paragraph(line: str, *, first: str, rest: str) -> None:
+    """Print one line of text, wrapped between words."""
+    clean = texts.clean_line(line)
+    wrapped = textwrap.wrap(
+        clean,
+        WIDTH,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    for part in wrapped or [first.rstrip()]:
+        terminal.out(part)
+
+
+def items(lines: Iterable[str], indent: str = "  ") -> None:
+    """Print each text as an indented paragraph."""
+    for line in lines:
+        paragraph(line, first=indent, rest=indent + "  ")
+
+
+def quoted(text: str) -> str:
+    """Return a quotation short enough to read."""
+    clean = texts.clean_line(text)
+    return f'"{clean}"' if len(clean) <= MAX_QUOTE else f'"{clean[: MAX_QUOTE - 1]}…"'
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def undo_line(session: str) -> str:
+    """Return the command that takes a session's reflection back."""
+    return f"undo: rose undo {shlex.quote(texts.clean_line(session))}"

@@ -1,0 +1,197 @@
+"""`rose reflect` and `rose undo`: learn from sessions, and take it back."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rose import hook
+from rose.cli import reflectpage, terminal
+from rose.cli.app import app
+from rose.errors import Locked, RoseError, UsageError
+from rose.reflection import find, queue, reflect, undo, worker
+from rose.report import sources
+
+if TYPE_CHECKING:
+    from rose.layout import Stores
+
+BACKENDS = ("auto", "offline")
+WORKER_WAIT_S = 5.0
+WAIT_S = 1.0
+
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+TranscriptPath = Annotated[
+    str | None, typer.Option(metavar="PATH", help="One session, by its transcript.")
+]
+SessionId = Annotated[
+    str | None, typer.Option(metavar="ID", help="One session, looked up where hosts keep it.")
+]
+PendingFlag = Annotated[
+    bool, typer.Option("--pending", help="The sessions that wait in the queue.")
+]
+AllFlag = Annotated[bool, typer.Option("--all", help="Every session that ran in this project.")]
+BackendName = Annotated[
+    str, typer.Option(metavar="NAME", help="Who reflects: offline needs no model.")
+]
+HostName = Annotated[
+    str | None, typer.Option(metavar="HOST", help="Whose transcript: claude-code or codex.")
+]
+DryRunFlag = Annotated[
+    bool, typer.Option("--dry-run", help="Say what would be learned; write nothing.")
+]
+WorkerFlag = Annotated[bool, typer.Option("--worker", hidden=True)]
+
+
+@app.command("reflect")
+def reflect_command(
+    *,
+    transcript: TranscriptPath = None,
+    session: SessionId = None,
+    pending: PendingFlag = False,
+    every: AllFlag = False,
+    backend: BackendName = "auto",
+    host: HostName = None,
+    dry_run: DryRunFlag = False,
+    as_json: JsonFlag = False,
+    is_worker: WorkerFlag = False,
+) -> None:
+    """Learn from sessions: credit the rules that led somewhere, write what was missing.
+
+    A session that is recorded already changes nothing, so any run may be repeated.
+
+    Example: rose reflect --transcript session.jsonl --dry-run
+    """
+    ways = {
+        "--transcript": transcript is not None,
+        "--session": session is not None,
+        "--pending": pending,
+        "--all": every,
+    }
+    _check_words([name for name, given in ways.items() if given], backend, dry_run=dry_run)
+    stores = terminal.stores()
+    if is_worker:
+        _work_quietly(stores)
+    elif pending:
+        summary = worker.run_pending(stores, now=time.time, at=terminal.now, wait_s=WAIT_S)
+        reflectpage.show_summary(summary, sources.read(stores), as_json=as_json)
+    elif every:
+        _all(stores, dry_run=dry_run, as_json=as_json)
+    else:
+        path, named = _place(stores, transcript, session)
+        outcome = reflect.reflect_on(
+            stores, path, at=terminal.now(), host=host or named, dry_run=dry_run
+        )
+        if not dry_run:
+            _settle(stores, outcome.facts.session)
+        reflectpage.show(outcome, sources.read(stores), as_json=as_json)
+
+
+def _check_words(ways: list[str], backend: str, *, dry_run: bool) -> None:
+    """Raise UsageError unless the call says exactly which sessions are meant."""
+    if len(ways) > 1:
+        raise UsageError(f"{ways[0]} and {ways[1]} do not go together; give one of them.")
+    if not ways:
+        raise UsageError("Say which: --transcript PATH, --session ID, --pending or --all.")
+    if backend not in BACKENDS:
+        raise UsageError(f"There is no backend {backend!r}. Use {' or '.join(BACKENDS)}.")
+    if dry_run and ways == ["--pending"]:
+        raise UsageError("--dry-run does not go with --pending; name a session with --session.")
+
+
+def _work_quietly(stores: Stores) -> None:
+    """Work the queue for the hook; nobody reads the streams, so failures go to the hook's log."""
+    present = stores.present()
+    if not present:
+        return
+    store = present[0]
+    try:
+        summary = worker.run_pending(stores, now=time.time, at=terminal.now, wait_s=WORKER_WAIT_S)
+    except Locked:
+        # The worker that holds the lock takes what is new as well.
+        return
+    except Exception as error:
+        # Detached: what rises here is read by nobody, so it is logged first.
+        hook.log(store, "worker", "", f"{type(error).__name__}: {error}")
+        raise
+    for failure in summary.failures:
+        hook.log(store, "worker", "", f"session {failure.session}: {failure.reason}")
+
+
+def _place(stores: Stores, transcript: str | None, session: str | None) -> tuple[str, str | None]:
+    """Return the path and the host of the one session that is meant."""
+    if transcript is not None:
+        return os.path.abspath(transcript), None
+    wanted = session or ""
+    for store in stores.present():
+        for entry in queue.entries(store):
+            if entry["session"] == wanted and entry["transcript"]:
+                return str(entry["transcript"]), str(entry["host"])
+    return find.find_transcript(wanted, _homes())
+
+
+def _settle(stores: Stores, session: str) -> None:
+    """Take a session that was reflected on by hand out of the queue, unless a worker has it."""
+    store = stores.first()
+    for entry in queue.entries(store):
+        if entry["session"] == session and entry["state"] != "working":
+            queue.finish(store, entry)
+
+
+def _homes() -> find.Homes:
+    """Return where the hosts keep their sessions on this machine."""
+    home = os.environ.get("HOME", "")
+
+    def folder(variable: str, name: str) -> str:
+        return os.environ.get(variable) or (os.path.join(home, name) if home else "")
+
+    return find.Homes(folder("CLAUDE_CONFIG_DIR", ".claude"), folder("CODEX_HOME", ".codex"))
+
+
+def _all(stores: Stores, *, dry_run: bool, as_json: bool) -> None:
+    """Reflect on every session of the project, oldest first; a broken one stops no other."""
+    outcomes: list[reflect.Outcome] = []
+    failures: list[worker.Failure] = []
+    found = find.all_transcripts(stores.first().base, _homes())
+    for number, (path, host) in enumerate(found, 1):
+        try:
+            outcome = reflect.reflect_on(
+                stores, path, at=terminal.now(), host=host, dry_run=dry_run
+            )
+        except RoseError as error:
+            failures.append(worker.Failure(path, str(error)))
+            line = f"failed: {error}"
+        else:
+            outcomes.append(outcome)
+            line = reflectpage.in_one_line(outcome)
+        if not as_json:
+            reflectpage.progress(number, len(found), line)
+    if not as_json and not found:
+        terminal.out("No session of this project was found.")
+    summary = worker.Summary(tuple(outcomes), tuple(failures))
+    if as_json:
+        terminal.emit(reflectpage.summary_json(summary, sources.read(stores)))
+    if failures:
+        raise typer.Exit(1)
+
+
+@app.command("undo")
+def undo_command(
+    *,
+    session: Annotated[
+        str | None, typer.Argument(metavar="[SESSION]", help="A session id or its beginning.")
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Take back what was learned from a session, the last one if none is named.
+
+    A rule that somebody edited since is left as it is, and said.
+
+    Example: rose undo
+    """
+    stores = terminal.stores()
+    undone = undo.take_back(stores, session)
+    reflectpage.show_undone(undone, sources.read(stores), as_json=as_json)

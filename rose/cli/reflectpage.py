@@ -1,0 +1,208 @@
+"""How `rose reflect` and `rose undo` look: what was seen, what was learned, or why nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from rose import text as texts
+from rose.cli import page, terminal
+from rose.reflection import apply
+from rose.report import growth, learned, rulebook
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rose.reflection.reflect import Outcome
+    from rose.reflection.undo import Undone
+    from rose.reflection.worker import Summary
+    from rose.report.sources import Sources
+
+MAX_LISTED = 8
+QUIET = ("", "committed", "nothing changed")
+
+
+def show(outcome: Outcome, found: Sources, *, as_json: bool) -> None:
+    """Print what became of one session."""
+    if as_json:
+        terminal.emit(outcome_json(outcome, found))
+        return
+    facts = outcome.facts
+    page.row(
+        "session",
+        f"{facts.session} ({facts.host}), {page.count(facts.rows, 'row')}, "
+        f"{page.count(facts.prompts, 'prompt')}",
+    )
+    page.row("opened", _listed([f"{o.lesson.id} ({o.how})" for o in facts.opened]))
+    page.row("used", *([f"{u.lesson.id}: {page.quoted(u.span)}" for u in facts.used] or ["none"]))
+    page.row("rules", *_rules(outcome))
+    page.row("learned", *learned_lines(outcome, found))
+    if outcome.commit not in QUIET:
+        terminal.say(f"rose: not committed: {outcome.commit}.")
+    terminal.out(_routing_line(found))
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+    return ", ".join(names[:MAX_LISTED]) + more if names else "none"
+
+
+def _rules(outcome: Outcome) -> Iterator[str]:
+    facts = outcome.facts
+    if not facts.sent and not facts.delivered:
+        yield "none sent"
+        return
+    arrived = "unknown" if facts.delivered is None else str(len(facts.delivered))
+    yield f"{len(facts.sent)} sent, {arrived} delivered"
+    for rule, verdict in sorted(facts.verdicts.items()):
+        yield f"{rule} {verdict}"
+
+
+def learned_lines(outcome: Outcome, found: Sources) -> Iterator[str]:
+    """Yield what was learned with its quotes and the way back, or why nothing was."""
+    step = outcome.step
+    if step is not None and step.rule is None:
+        yield f"nothing: the rule that the record supports was refused (When {step.operation.when})"
+        yield from (finding.line() for finding in step.findings)
+    elif step is not None:
+        yield from _change(outcome, found)
+    elif not outcome.retired:
+        why = outcome.reason or learned.why_nothing(outcome.facts, found)
+        yield f"nothing: {why}"
+    for rule, reason in outcome.retired:
+        yield f"retired {rule}: {reason}"
+    if outcome.state == "dry-run":
+        yield "dry run: nothing was written"
+    elif outcome.learned or outcome.retired:
+        yield page.undo_line(outcome.facts.session)
+
+
+def _change(outcome: Outcome, found: Sources) -> Iterator[str]:
+    step = outcome.step
+    if step is None:
+        return
+    operation = step.operation
+    verb = learned.VERBS[operation.kind]
+    place = rulebook.place_of(found, step.rule or "")
+    if outcome.state == "dry-run" or place is None:
+        yield f"would have {verb} {'a rule' if operation.rule is None else step.rule}"
+        yield f"- When {operation.when}: {operation.then}"
+        return
+    yield f"{verb} {step.rule} (match: {', '.join(place.rule.match)})"
+    yield place.text
+    for item in place.rule.evidence:
+        if item.session == outcome.facts.session:
+            yield page.quoted(item.quote)
+
+
+def outcome_json(outcome: Outcome, found: Sources) -> dict[str, object]:
+    """Return one outcome as `--json` prints it."""
+    facts, step = outcome.facts, outcome.step
+    reason = outcome.reason
+    if not reason and step is None and not outcome.retired:
+        reason = learned.why_nothing(facts, found)
+    return {
+        "state": outcome.state,
+        "session": facts.session,
+        "host": facts.host,
+        "rows": facts.rows,
+        "prompts": facts.prompts,
+        "n": outcome.n,
+        "kinds": list(facts.kinds),
+        "opened": [
+            {"lesson": o.lesson.id, "version": o.version, "how": o.how, "turn": o.turn}
+            for o in facts.opened
+        ],
+        "listed": [lesson.id for lesson in facts.listed],
+        "used": [{"lesson": u.lesson.id, "span": u.span} for u in facts.used],
+        "sent": list(facts.sent),
+        "delivered": None if facts.delivered is None else list(facts.delivered),
+        "verdicts": dict(facts.verdicts),
+        "operation": None if step is None else apply.step_json(step),
+        "retired": [{"rule": rule, "reason": why} for rule, why in outcome.retired],
+        "reason": reason or None,
+        "commit": outcome.commit or None,
+    }
+
+
+def in_one_line(outcome: Outcome) -> str:
+    """Return one session of many in one line."""
+    facts, step = outcome.facts, outcome.step
+    head = f"{facts.session} {outcome.state}"
+    if outcome.reason:
+        return head
+    said = f"{head}: {len(facts.opened)} opened, {len(facts.used)} used"
+    if step is not None:
+        verb = learned.VERBS[step.operation.kind] if step.rule else "refused"
+        said += f", {verb} {step.rule or 'a rule'}"
+    return said + "".join(f", retired {rule}" for rule, _ in outcome.retired)
+
+
+def progress(number: int, total: int, line: str) -> None:
+    """Print one session of many as it is done."""
+    width = len(str(total))
+    terminal.out(f"{number:{width}}/{total}  {texts.clean_line(line)}")
+
+
+def show_summary(summary: Summary, found: Sources, *, as_json: bool) -> None:
+    """Print what a run over the queue did; exits with 1 where a session failed."""
+    if as_json:
+        terminal.emit(summary_json(summary, found))
+    else:
+        _print_summary(summary, found)
+    if summary.failures:
+        raise typer.Exit(1)
+
+
+def _print_summary(summary: Summary, found: Sources) -> None:
+    if not (summary.outcomes or summary.failures or summary.untold):
+        terminal.out("The queue is empty.")
+        return
+    for outcome in summary.outcomes:
+        page.paragraph(in_one_line(outcome), first="", rest="  ")
+        if outcome.step is not None or outcome.retired:
+            page.items(learned_lines(outcome, found))
+    for session in summary.untold:
+        page.paragraph(f"{session} has no transcript: nothing to learn from", first="", rest="  ")
+    for failure in summary.failures:
+        page.paragraph(f"{failure.session} failed: {failure.reason}", first="", rest="  ")
+    terminal.out(_routing_line(found))
+
+
+def summary_json(summary: Summary, found: Sources) -> dict[str, object]:
+    """Return a run over many sessions as `--json` prints it."""
+    return {
+        "outcomes": [outcome_json(outcome, found) for outcome in summary.outcomes],
+        "failures": [{"session": f.session, "reason": f.reason} for f in summary.failures],
+        "without_transcript": list(summary.untold),
+    }
+
+
+def show_undone(undone: Undone, found: Sources, *, as_json: bool) -> None:
+    """Print what was taken back and what was left alone."""
+    if as_json:
+        terminal.emit(
+            {
+                "session": undone.session,
+                "n": undone.n,
+                "restored": list(undone.restored),
+                "deleted": list(undone.deleted),
+                "left": [{"rule": rule, "reason": why} for rule, why in undone.left],
+                "commit": undone.commit or None,
+            }
+        )
+        return
+    page.paragraph(f"Session {undone.session} is taken back.", first="", rest="  ")
+    page.items(f"{rule} is deleted" for rule in undone.deleted)
+    page.items(f"{rule} is as it was before" for rule in undone.restored)
+    page.items(f"{rule} is left alone: {why}" for rule, why in undone.left)
+    if not (undone.deleted or undone.restored or undone.left):
+        page.items(["it had changed no rule; its credit no longer counts"])
+    if undone.commit not in QUIET:
+        terminal.say(f"rose: not committed: {undone.commit}.")
+    terminal.out(_routing_line(found))
+
+
+def _routing_line(found: Sources) -> str:
+    return growth.routing_line(found.active_rules(), found.active_lessons())

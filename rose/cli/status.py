@@ -1,0 +1,176 @@
+"""`rose status`: one screen on what there is, what was learned, what failed and what it costs."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rose import refresh, tokens
+from rose import text as texts
+from rose.cli import page, terminal
+from rose.cli.app import app
+from rose.report import overview
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rose.report.activity import Cost, Delivery, Queue
+    from rose.report.learned import Change, Reflection
+    from rose.report.overview import Overview
+
+MAX_BROKEN = 8
+MAX_FAILED = 3
+SHORT_ID = 8
+
+
+@app.command("status")
+def status(
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Say what there is, what was learned lately, what is broken and what the layer costs.
+
+    Example: rose status --json
+    """
+    stores = terminal.stores()
+    found = overview.read(stores)
+    if found.is_behind:
+        # Every command brings the layer up to date, so that the next prompt finds it so.
+        refresh.layer(stores, exact=True)
+    if as_json:
+        terminal.emit(found.as_json())
+        return
+    page.row("store", *_stores(found))
+    page.row("lessons", _lessons(found))
+    terminal.out(found.routing_line())
+    if found.trend is not None:
+        page.row("trend", found.trend.line())
+    page.row("layer", *_layer(found.cost))
+    _show_learned(found)
+    page.row("delivery", *_delivery(found.delivery))
+    page.row("queue", *_queue(found.queue))
+    page.row("hook", _hook(found))
+    page.row("broken", *_broken(found))
+
+
+def _stores(found: Overview) -> Iterator[str]:
+    for source in found.sources.each:
+        kind = "" if source.store.kind == "project" else " (home)"
+        yield f"{terminal.short(source.store.dot)}{kind}"
+
+
+def _lessons(found: Overview) -> str:
+    states = Counter(
+        lesson.status for source in found.sources.each for lesson in source.shelf.lessons
+    )
+    active = states.pop("active", 0)
+    if not active and not states:
+        folders = " and ".join(f"{root}/" for root in found.sources.first.settings.lessons_paths)
+        return f'none in {folders} yet: rose add "TITLE", or rose init --adopt'
+    others = [f"{number} {state}" for state, number in sorted(states.items())]
+    return ", ".join([f"{active} active", *others])
+
+
+def _layer(cost: Cost) -> Iterator[str]:
+    if not cost.is_enabled or not cost.max_tokens:
+        yield "off: nothing is sent (rose config routing.enabled true)"
+        return
+    if not cost.rules:
+        yield f"empty: nothing is sent, 0 of {cost.max_tokens} tokens"
+        return
+    counter = "bytes" if cost.counter == tokens.BYTES else "o200k_base"
+    yield (
+        f"{page.count(cost.rules, 'rule')}, {cost.tokens} of {cost.max_tokens} tokens "
+        f"({counter}), {cost.block_bytes} bytes"
+    )
+    if cost.counter_reason:
+        yield f"counted in bytes, which is never too few: {cost.counter_reason}"
+    if cost.repeat == "every-prompt":
+        yield f"every prompt pays {cost.tokens} tokens (routing.repeat: every-prompt)"
+    else:
+        yield f"each session pays {cost.tokens} tokens once; again per subagent and compaction"
+
+
+def _show_learned(found: Overview) -> None:
+    if not found.lessons_learned:
+        page.row("learned", _nothing_learned(found))
+        return
+    label = "learned"
+    for reflection in found.lessons_learned:
+        page.row(label, *_learned(reflection))
+        label = ""
+
+
+def _nothing_learned(found: Overview) -> str:
+    if not found.delivery.sessions:
+        return "no session yet: rose reflect --transcript PATH learns from one"
+    sessions = page.count(found.delivery.sessions, "session")
+    return f"nothing yet from {sessions}: it takes two that used the same lesson"
+
+
+def _learned(reflection: Reflection) -> Iterator[str]:
+    day, _, time = reflection.at.partition("T")
+    what = ", ".join(f"{c.verb} {c.rule or 'a rule'}" for c in reflection.changes)
+    undone = ", taken back since" if reflection.is_undone else ""
+    yield f"{day} {time[:5]} session {reflection.session[:SHORT_ID]}: {what}{undone}"
+    for change in reflection.changes:
+        yield from _change(change)
+    if reflection.taught() and not reflection.is_undone:
+        yield page.undo_line(reflection.session)
+
+
+def _change(change: Change) -> Iterator[str]:
+    if change.line:
+        yield change.line
+    if change.verb in ("refused", "retired") and change.why:
+        yield f"{change.verb}: {change.why}"
+
+
+def _delivery(delivery: Delivery) -> Iterator[str]:
+    sent = delivery.sessions - delivery.unsent
+    if not delivery.sessions:
+        yield "no session recorded yet"
+        return
+    parts = [f"{page.count(delivery.sessions, 'session')} recorded, rules sent in {sent}"]
+    parts += [f"delivered in {delivery.delivered}"] if sent else []
+    parts += [f"not in {delivery.missing}"] if delivery.missing else []
+    yield ", ".join(parts)
+    if delivery.unknown:
+        yield f"unknown in {delivery.unknown}: the host leaves no transcript to tell"
+
+
+def _queue(queue: Queue) -> Iterator[str]:
+    waiting = queue.pending + queue.working
+    if not waiting and not queue.failed:
+        yield "empty"
+        return
+    if waiting:
+        yield (
+            f"{queue.pending} pending, {queue.working} in work: rose reflect --pending works "
+            "them now"
+        )
+    for failed in queue.failed[-MAX_FAILED:]:
+        yield f"failed after {page.count(failed.tries, 'try', 'tries')}: {failed.reason}"
+        yield f"  again: rose reflect --session {shlex.quote(texts.clean_line(failed.session))}"
+    if len(queue.failed) > MAX_FAILED:
+        yield f"and {len(queue.failed) - MAX_FAILED} more that failed (rose status --json)"
+
+
+def _hook(found: Overview) -> str:
+    failure = found.failure
+    if failure is None:
+        return "no failure logged"
+    return f"last failure {failure.at} {failure.event} {failure.host}: {failure.problem}"
+
+
+def _broken(found: Overview) -> Iterator[str]:
+    findings = found.sources.broken()
+    for finding in findings[:MAX_BROKEN]:
+        yield finding.line()
+    if len(findings) > MAX_BROKEN:
+        yield f"and {len(findings) - MAX_BROKEN} more: rose doctor lists them"
+    if not findings:
+        yield "nothing"

@@ -1,0 +1,219 @@
+"""The settings: `.rose/config.yaml` over the defaults, as one typed value.
+
+The file holds overrides only. An unknown key or a bad value is a finding and the default holds,
+so that one slip never switches rose off.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rose import files, frontmatter, yamltext
+from rose.errors import UsageError
+from rose.findings import Finding, Refused
+
+if TYPE_CHECKING:
+    from rose.layout import Store
+
+LOCK_WAIT_S = 10.0
+MAX_TOKENS_LIMIT = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every setting with its value; the field names are the keys with `_` for the dot."""
+
+    routing_enabled: bool = True
+    routing_max_tokens: int = 800
+    routing_repeat: str = "when-absent"
+    lessons_paths: tuple[str, ...] = ("nodes",)
+    ledger_share: str = "local"
+    privacy_task_text: str = "local"
+    reflection_on_stop: bool = False
+    git_commit: str = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One setting: how its text is read (ValueError where it is wrong) and what it does."""
+
+    name: str
+    read: Callable[[Any], Any]
+    expected: str
+    help: str
+
+    @property
+    def field(self) -> str:
+        return self.name.replace(".", "_")
+
+
+def _flag(value: Any) -> bool:
+    words = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+    try:
+        return words[str(value).lower()]
+    except KeyError as error:
+        raise ValueError(value) from error
+
+
+def _tokens(value: Any) -> int:
+    number = int(str(value))
+    if not 0 <= number <= MAX_TOKENS_LIMIT:
+        raise ValueError(value)
+    return number
+
+
+def _choice(*allowed: str) -> Callable[[Any], str]:
+    def read_choice(value: Any) -> str:
+        if value not in allowed:
+            raise ValueError(value)
+        return str(value)
+
+    return read_choice
+
+
+def _folders(value: Any) -> tuple[str, ...]:
+    named = [value] if isinstance(value, str) else list(value)
+    cleaned = []
+    for folder in named:
+        if not isinstance(folder, str):
+            raise TypeError(value)
+        normal = os.path.normpath(folder.strip()).replace(os.sep, "/")
+        first = normal.split("/")[0]
+        if os.path.isabs(normal) or first in (".", "..", ".rose") or first.startswith("~"):
+            raise ValueError(value)
+        if not normal.isprintable():
+            raise ValueError(value)
+        cleaned.append(normal)
+    if not cleaned:
+        raise ValueError(value)
+    return tuple(dict.fromkeys(cleaned))
+
+
+KEYS: dict[str, Key] = {
+    key.name: key
+    for key in (
+        Key("routing.enabled", _flag, "true or false", "inject the layer at all"),
+        Key("routing.max_tokens", _tokens, f"0 to {MAX_TOKENS_LIMIT}", "the layer's cap in tokens"),
+        Key(
+            "routing.repeat",
+            _choice("when-absent", "every-prompt"),
+            "when-absent or every-prompt",
+            "when the layer is sent again in one session",
+        ),
+        Key(
+            "lessons.paths",
+            _folders,
+            "folders below the project, separated by commas",
+            "where lessons lie",
+        ),
+        Key("ledger.share", _choice("local", "commit"), "local or commit", "where the record lies"),
+        Key(
+            "privacy.task_text",
+            _choice("local", "shared"),
+            "local or shared",
+            "keep opening prompts in a shared record",
+        ),
+        Key("reflection.on_stop", _flag, "true or false", "reflect at the end of a turn too"),
+        Key("git.commit", _choice("off", "auto"), "off or auto", "commit after a reflection"),
+    )
+}
+
+
+def read(store: Store) -> tuple[Settings, list[Finding]]:
+    """Return a store's settings and what is wrong with its config file."""
+    try:
+        text = files.read_text(store.config)
+    except FileNotFoundError:
+        return Settings(), []
+    except (OSError, ValueError) as error:
+        fault = Finding(
+            "config-unreadable",
+            store.config,
+            f"Not read: {error}.",
+            "Make it a UTF-8 text file; the defaults hold until then.",
+        )
+        return Settings(), [fault]
+    fields, findings = frontmatter.load(text, store.config)
+    values: dict[str, Any] = {}
+    for name, raw in _leaves(fields):
+        key = KEYS.get(name)
+        if key is None:
+            findings.append(_fault(store, "config-unknown", f"There is no setting `{name}`."))
+            continue
+        try:
+            values[key.field] = key.read(raw)
+        except (ValueError, TypeError):
+            message = f"`{name}` is {raw!r}; expected {key.expected}. The default holds."
+            findings.append(_fault(store, "config-value", message))
+    return Settings(**values), findings
+
+
+def _leaves(fields: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
+    for name, value in fields.items():
+        full = prefix + name
+        if isinstance(value, Mapping):
+            found.extend(_leaves(value, full + "."))
+        else:
+            found.append((full, value))
+    return found
+
+
+def _fault(store: Store, rule: str, message: str) -> Finding:
+    return Finding(rule, store.config, message, "`rose config` lists the settings.")
+
+
+def text_of(value: object) -> str:
+    """Return a setting's value as a person types it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
+
+
+def get(settings: Settings, name: str) -> str:
+    """Return one setting as text; raises UsageError for an unknown name."""
+    values = {key.name: getattr(settings, key.field) for key in KEYS.values()}
+    if name not in values:
+        raise UsageError(f"There is no setting `{name}`. `rose config` lists them.")
+    return text_of(values[name])
+
+
+def set_value(store: Store, name: str, text: str) -> None:
+    """Write one override, or take it back where it equals the default.
+
+    Raises UsageError for a bad name or value and Refused where the file cannot be read.
+    """
+    key = KEYS.get(name)
+    if key is None:
+        raise UsageError(f"There is no setting `{name}`. `rose config` lists them.")
+    try:
+        value = key.read(text.split(",") if key.read is _folders else text)
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"`{name}` takes {key.expected}, not {text!r}.") from error
+    section, _, leaf = name.partition(".")
+    with files.lock(store.lock, LOCK_WAIT_S):
+        current = files.read_text(store.config) if os.path.exists(store.config) else ""
+        fields, findings = frontmatter.load(current, store.config)
+        if findings:
+            raise Refused(findings)
+        nested = fields.get(section)
+        kept = dict(nested) if isinstance(nested, Mapping) else {}
+        kept.pop(leaf, None)
+        if value != getattr(Settings(), key.field):
+            kept[leaf] = list(value) if isinstance(value, tuple) else text_of(value)
+        # The key may also stand with its dot at the top level, where it would go on to hold.
+        newline = "\r\n" if "\r\n" in current else "\n"
+        changed = frontmatter.edit_header(current, {section: kept or None, name: None}, newline)
+        files.replace(store.config, changed)
+
+
+def defaults_text(names: Mapping[str, str]) -> str:
+    """Return a config file that holds only the given overrides."""
+    sections: dict[str, dict[str, str]] = {}
+    for name, value in names.items():
+        section, _, leaf = name.partition(".")
+        sections.setdefault(section, {})[leaf] = value
+    return yamltext.dump(sections)

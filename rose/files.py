@@ -1,0 +1,247 @@
+"""Reads and writes files: atomic replace, locked append, JSON lines, the lock.
+
+On the prompt hook's path: nothing is imported at the top but os, sys and time.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from rose.errors import Locked, Unwritable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+LOCK_POLL_S = 0.01
+APPEND_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+
+
+def read_text(path: str) -> str:
+    """Return a file's text; raises OSError or UnicodeDecodeError (a ValueError)."""
+    return read_bytes(path).decode("utf-8")
+
+
+def read_bytes(path: str) -> bytes:
+    """Return a file's bytes without the buffered layer, which costs the hook its import."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    try:
+        parts = []
+        while part := os.read(descriptor, 1 << 20):
+            parts.append(part)
+    finally:
+        os.close(descriptor)
+    return b"".join(parts)
+
+
+def replace(path: str, data: bytes | str) -> None:
+    """Write a file whole or not at all, creating its folder; a symbolic link stays a link.
+
+    Raises Unwritable and leaves the old file as it was.
+    """
+    raw = data.encode("utf-8") if isinstance(data, str) else data
+    target = os.path.realpath(path)
+    temporary = f"{target}.{os.getpid()}.{time.monotonic_ns():x}.tmp"
+    try:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        mode = _mode_of(target)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+        descriptor = os.open(temporary, flags, 0o644 if mode is None else mode)
+        try:
+            if mode is not None and hasattr(os, "fchmod"):
+                # The umask took bits away that the old file has.
+                os.fchmod(descriptor, mode)
+            _write_all(descriptor, raw)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.replace(temporary, target)
+    except OSError as error:
+        _discard(temporary)
+        raise Unwritable(f"{path}: not written: {error.strerror or error}.") from error
+    except BaseException:
+        # The hook's deadline or an interrupt: leave no temporary file beside the target.
+        _discard(temporary)
+        raise
+
+
+def append_line(path: str, line: str) -> None:
+    """Append one line in one write, creating the file and its folder.
+
+    A torn tail is closed first, and a write that came out short is taken back, so that neither
+    spoils a neighbour. Raises Unwritable.
+    """
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        descriptor = os.open(path, APPEND_FLAGS, 0o644)
+        try:
+            size = os.fstat(descriptor).st_size
+            torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+            raw = ("\n" if torn else "").encode() + line.encode("utf-8") + b"\n"
+            written = os.write(descriptor, raw)
+            if written != len(raw):
+                _take_back(descriptor, size, written)
+                raise OSError(28, "No space left on device")
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise Unwritable(f"{path}: not written: {error.strerror or error}.") from error
+
+
+def _take_back(descriptor: int, size: int, written: int) -> None:
+    """Cut a short write off again, unless another writer has appended behind it."""
+    if os.fstat(descriptor).st_size == size + written:
+        os.ftruncate(descriptor, size)
+
+
+def _write_all(descriptor: int, raw: bytes) -> None:
+    view = memoryview(raw)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _mode_of(path: str) -> int | None:
+    try:
+        return os.stat(path).st_mode & 0o777
+    except FileNotFoundError:
+        return None
+
+
+def _discard(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        # It was never made, or was already moved into place.
+        return
+
+
+class lock:  # noqa: N801 - used like a function: `with lock(path, wait_s)`
+    """Hold an exclusive lock on a file for the length of a `with` block.
+
+    The kernel frees it when the holder dies, so no lock is ever stale. Raises Locked after
+    `wait_s` seconds, Unwritable where the lock file cannot be made.
+    """
+
+    def __init__(self, path: str, wait_s: float) -> None:
+        self.path = path
+        self.wait_s = wait_s
+        self.descriptor = -1
+
+    def __enter__(self) -> None:
+        try:
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+            self.descriptor = os.open(self.path, flags, 0o644)
+        except OSError as error:
+            raise Unwritable(f"{self.path}: not locked: {error.strerror or error}.") from error
+        deadline = time.monotonic() + self.wait_s
+        while not _try_lock(self.descriptor):
+            if time.monotonic() >= deadline:
+                os.close(self.descriptor)
+                raise Locked(f"{self.path}: held by another rose process. Try again.")
+            time.sleep(LOCK_POLL_S)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        os.close(self.descriptor)
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def stat_stamp(path: str) -> list[int] | None:
+    """Return [mtime ns, ctime ns, size, inode] of a file, None where there is none."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return [found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino]
+
+
+class _Syntax:
+    """What the C scanner of the standard library reads from its caller."""
+
+    strict = False
+    object_hook = None
+    object_pairs_hook = None
+    parse_float = float
+    parse_int = int
+    parse_constant = float
+    memo: dict[str, str] = {}  # noqa: RUF012 - the scanner's own cache, emptied by it
+
+
+def parse_json(text: str) -> object:
+    """Return the value of a JSON text; raises ValueError.
+
+    The scanner behind the standard `json` is called directly: importing the package alone
+    doubles the cost of a prompt (docs/measurements.md).
+    """
+    try:
+        from _json import make_scanner
+    except ImportError:
+        import json
+
+        return json.loads(text)
+    start = _skip_space(text, 0)
+    try:
+        value, end = make_scanner(_Syntax)(text, start)  # type: ignore[arg-type]
+    except (StopIteration, SystemError) as error:
+        # The scanner looks for its error class in a package that nobody has imported.
+        raise ValueError("no JSON value") from error
+    except RecursionError as error:
+        raise ValueError("JSON nested too deeply") from error
+    if _skip_space(text, end) != len(text):
+        raise ValueError("text after the JSON value")
+    return value
+
+
+def _skip_space(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \t\n\r":
+        at += 1
+    return at
+
+
+def dump_json(value: object) -> str:
+    """Return compact JSON in ASCII with sorted keys; lone surrogates become escapes."""
+    import json
+
+    return json.dumps(value, separators=(",", ":"), sort_keys=True)
+
+
+def read_jsonl(path: str) -> Iterator[tuple[int, dict[str, object]]]:
+    """Yield the objects of a JSON-lines file with their line numbers, streamed.
+
+    Torn and foreign lines are passed over: a record is only ever appended to, so the lines
+    around a bad one still count. A missing file holds no lines.
+    """
+    try:
+        stream = open(path, "rb")  # noqa: SIM115 - closed by the `with` below
+    except FileNotFoundError:
+        return
+    with stream:
+        for number, raw in enumerate(stream, 1):
+            try:
+                value = parse_json(raw.decode("utf-8"))
+            except ValueError:
+                continue
+            if isinstance(value, dict):
+                yield number, value

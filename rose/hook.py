@@ -1,0 +1,163 @@
+"""What the hook does beyond a fresh prompt: rebuild, presence, hand-off to the worker.
+
+Reached from `prompt`, which owns the deadline and the promise never to raise. Everything heavy
+is imported by the event that needs it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from rose import files, layout, session
+from rose.hosts import wire
+from rose.reflection import queue
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_LOG_BYTES = 1 << 20
+
+
+def handle(turn: wire.Turn) -> Mapping[str, object] | None:
+    """Do what an event asks for; the layer where the event is to carry it."""
+    present = turn.stores.present()
+    if not present:
+        return None
+    store = present[0]
+    if turn.event == "SessionStart":
+        _session_start(turn, store)
+    elif turn.event == "PostCompact":
+        _reset(turn, store, "compact")
+    elif turn.event == "SubagentStart":
+        return fresh_layer(turn.stores)
+    elif turn.event == "SessionEnd" or (turn.event == "Stop" and _on_stop(store)):
+        hand_off(turn, store)
+    return None
+
+
+def _session_start(turn: wire.Turn, store: layout.Store) -> None:
+    source = wire.text_of(turn.payload, "source")
+    if source in ("compact", "clear"):
+        _reset(turn, store, source)
+    rebuild(turn.stores)
+    if source == "resume":
+        _note_resumed(turn, store)
+    if queue.pending(store):
+        start_worker(store, turn.environ)
+
+
+def _reset(turn: wire.Turn, store: layout.Store, why: str) -> None:
+    path = turn.note_path(store)
+    if path is not None:
+        files.append_line(path, session.reset_line(why))
+
+
+def _note_resumed(turn: wire.Turn, store: layout.Store) -> None:
+    """Note the layer as sent where a resumed session has no note but its transcript holds it."""
+    from rose.routing import compiled
+
+    path, layer = turn.note_path(store), compiled.read(store.layer)
+    if path is None or layer is None or not layer["block"] or session.read(path):
+        return
+    if _holds(wire.text_of(turn.payload, "transcript_path"), str(layer["encoded"])[1:-1]):
+        files.append_line(path, session.sent_line(turn.event, None, layer))
+
+
+def _holds(transcript: str, encoded: str) -> bool:
+    """Tell whether a transcript holds a text after its last compaction."""
+    present = False
+    try:
+        with open(transcript, encoding="utf-8", errors="replace") as stream:
+            for line in stream:
+                if encoded in line:
+                    present = True
+                elif '"compact_boundary"' in line or '"compacted"' in line:
+                    present = False
+    except (OSError, ValueError):
+        # Unreadable, or no path at all: sent once more, which costs one copy.
+        return False
+    return present
+
+
+def _on_stop(store: layout.Store) -> bool:
+    _load_packages()
+    from rose import config
+
+    return config.read(store)[0].reflection_on_stop
+
+
+def hand_off(turn: wire.Turn, store: layout.Store) -> None:
+    """Put the session into the queue in one atomic write and start a detached worker."""
+    transcript = wire.text_of(turn.payload, "transcript_path")
+    name = wire.text_of(turn.payload, "session_id")
+    if not transcript or not name:
+        return
+    queue.put(
+        store,
+        host=turn.host,
+        session=name,
+        transcript=transcript,
+        cwd=wire.text_of(turn.payload, "cwd"),
+        at=session.now(),
+    )
+    start_worker(store, turn.environ)
+
+
+def fresh_layer(stores: layout.Stores) -> Mapping[str, object]:
+    """Return the compiled layer, rebuilt where it is stale."""
+    from rose.routing import compiled
+
+    layer = compiled.read(stores.first().layer)
+    home = None if stores.home is None else stores.home.dot
+    if layer is None or compiled.is_stale(layer, home):
+        return rebuild(stores)
+    return layer
+
+
+def rebuild(stores: layout.Stores) -> Mapping[str, object]:
+    """Compile the layer from parsed rules cached by stamp, without loading a vocabulary."""
+    _load_packages()
+    from rose import refresh
+
+    return refresh.layer(stores, exact=False)
+
+
+def _load_packages() -> None:
+    """Make the site packages importable, which a host's `-S` leaves out to save their cost."""
+    if sys.flags.no_site and "site" not in sys.modules:
+        import site
+
+        site.main()
+
+
+def start_worker(store: layout.Store, environ: Mapping[str, str]) -> None:
+    """Start `rose reflect --pending` in a session of its own, out of reach of signals."""
+    launcher = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launch.py")
+    words = [sys.executable, "-I", launcher, "reflect", "--pending", "--worker"]
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
+    try:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        os.chdir(store.base)
+        null = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (0, 1, 2):
+            os.dup2(null, descriptor)
+        os.execve(sys.executable, words, dict(environ))  # noqa: S606 - our own interpreter
+    finally:
+        os._exit(1)
+
+
+def log(store: layout.Store, event: str, host: str, problem: str) -> None:
+    """Append one line to the hook's log, which is cut to its last half when it grows."""
+    found = files.stat_stamp(store.log)
+    if found is not None and found[2] > MAX_LOG_BYTES:
+        kept = files.read_bytes(store.log)[-MAX_LOG_BYTES // 2 :]
+        files.replace(store.log, kept.partition(b"\n")[2])
+    line = {"v": 1, "at": session.now(), "event": event, "host": host, "problem": problem[:500]}
+    files.append_line(store.log, files.dump_json(line))

@@ -1,0 +1,198 @@
+"""Answers a hook event: the fresh prompt itself, every other event through `hook`.
+
+Never raises, always exits 0, prints one JSON document or nothing, returns within its deadline.
+Stores ids, never the prompt.
+"""
+
+from __future__ import annotations
+
+import os
+
+from rose import files, layout, session
+from rose.hosts import wire
+from rose.routing import compiled
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+STDIN_S = 0.9
+WORK_S = 0.8
+PART_BYTES = 1 << 16
+MAX_PARTS = 1 << 12
+DEFAULT_HOST = "claude-code"
+
+
+class Deadline(BaseException):
+    """The hook's time is up; no `except Exception` may keep it."""
+
+
+def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Answer one event; always 0."""
+    if environ.get("ROSE_CHILD") or environ.get("ROSE_OFF", "0") not in ("", "0"):
+        return 0
+    event, host = _words(arguments)
+    turn = wire.Turn(event, host, environ)
+    try:
+        _set_alarm(STDIN_S)
+        problem = _read_payload(turn)
+        _set_alarm(WORK_S)
+        turn.stores = layout.find(_directory(turn), environ)
+        if problem:
+            _log(turn, problem)
+        _answer(turn)
+        _set_alarm(0)
+    except Deadline:
+        _fall_back(turn, "the deadline came first; the last compiled layer holds", late=True)
+    except Exception as error:  # noqa: BLE001 - a hook that fails must not disturb the host
+        _set_alarm(0)
+        _fall_back(turn, f"{type(error).__name__}: {error}")
+    return 0
+
+
+def _words(arguments: Sequence[str]) -> tuple[str, str]:
+    host, words, expected = DEFAULT_HOST, [], False
+    for word in arguments:
+        if expected:
+            host, expected = word, False
+        elif word == "--host":
+            expected = True
+        elif word.startswith("--host="):
+            host = word[len("--host=") :]
+        else:
+            words.append(word)
+    return wire.event_named(words[0] if words else wire.PROMPT), host
+
+
+def _set_alarm(seconds: float) -> None:
+    """Raise Deadline after some seconds; 0 takes the alarm back."""
+    try:
+        # The built-in half of `signal`, whose other half loads enum.
+        from _signal import (  # type: ignore[import-not-found]
+            ITIMER_REAL,
+            SIGALRM,
+            setitimer,
+            signal,
+        )
+    except ImportError:
+        # No interval timers on this platform: the host's own timeout has to do.
+        return
+    signal(SIGALRM, _ring)
+    setitimer(ITIMER_REAL, seconds)
+
+
+def _ring(*_: object) -> None:
+    raise Deadline
+
+
+def _read_payload(turn: wire.Turn) -> str:
+    """Read the payload from standard input and return what is wrong with it, or nothing.
+
+    A host may leave the pipe open, so a complete object ends the reading as well as its end.
+    """
+    parts: list[bytes] = []
+    try:
+        while len(parts) < MAX_PARTS:
+            part = os.read(0, PART_BYTES)
+            parts.append(part)
+            # A full part has more behind it: to parse each time would cost the square of it.
+            is_whole = 0 < len(part) < PART_BYTES and part.rstrip().endswith(b"}")
+            if is_whole and _take(turn, parts):
+                return ""
+            if not part:
+                break
+    except Deadline:
+        return "" if _take(turn, parts) else "standard input was not closed"
+    except OSError as error:
+        return f"standard input: {error.strerror}"
+    if _take(turn, parts):
+        return ""
+    return "the payload is no JSON object" if len(parts) > 1 else "the payload is empty"
+
+
+def _take(turn: wire.Turn, parts: Sequence[bytes]) -> bool:
+    """Tell whether the parts are a payload, and keep it if so."""
+    try:
+        turn.payload = wire.decode(b"".join(parts))
+    except ValueError:
+        return False
+    return True
+
+
+def _directory(turn: wire.Turn) -> str:
+    named = wire.text_of(turn.payload, "cwd")
+    try:
+        return named if os.path.isabs(named) else os.getcwd()
+    except OSError:
+        return "/"
+
+
+def _answer(turn: wire.Turn) -> None:
+    if turn.event == wire.PROMPT:
+        _prompt(turn)
+    elif turn.event in wire.EVENTS:
+        from rose import hook
+
+        layer = hook.handle(turn)
+        if layer is not None:
+            send(turn, turn.stores.first(), layer)
+
+
+def _prompt(turn: wire.Turn) -> None:
+    present = turn.stores.present()
+    if not present:
+        return
+    store = present[0]
+    layer: Mapping[str, object] | None = compiled.read(store.layer)
+    home = turn.stores.home
+    if layer is None or compiled.is_stale(layer, None if home is None else home.dot):
+        from rose import hook
+
+        layer = hook.rebuild(turn.stores)
+    send(turn, store, layer)
+
+
+def send(turn: wire.Turn, store: layout.Store, layer: Mapping[str, object]) -> None:
+    """Print the layer where the session lacks it, and note it."""
+    if not layer["block"]:
+        return
+    path = turn.note_path(store)
+    if path is not None and layer["repeat"] != "every-prompt":
+        notes = session.read(path)
+        if not session.is_due(notes, turn.agent(), layer):
+            return
+    turn.write(wire.document(turn.event, str(layer["encoded"])))
+    if path is not None:
+        files.append_line(path, session.sent_line(turn.event, turn.agent(), layer))
+
+
+def _fall_back(turn: wire.Turn, problem: str, *, late: bool = False) -> None:
+    """Send the last compiled layer whatever else failed, and leave one line in the log."""
+    try:
+        store = (turn.stores.present() or layout.find(_directory(turn), turn.environ).present())[0]
+        layer = compiled.read(store.layer)
+        if layer is not None and turn.event == wire.PROMPT and not turn.printed:
+            send(turn, store, layer)
+    except Exception as error:  # noqa: BLE001 - nothing is left to fall back to
+        problem = f"{problem}; {type(error).__name__}: {error}"
+    _log(turn, problem)
+    if late:
+        _leave_to_worker(turn)
+
+
+def _log(turn: wire.Turn, problem: str) -> None:
+    try:
+        from rose import hook
+
+        hook.log(turn.stores.first(), turn.event, turn.host, problem)
+    except Exception:  # noqa: BLE001 - a disk that takes no log line must not cost the layer
+        return
+
+
+def _leave_to_worker(turn: wire.Turn) -> None:
+    try:
+        from rose import hook
+
+        hook.start_worker(turn.stores.first(), turn.environ)
+    except Exception:  # noqa: BLE001 - the next hook tries again
+        return

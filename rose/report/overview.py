@@ -1,0 +1,77 @@
+"""Everything that `rose status` says, gathered once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rose.report import activity, growth, learned, sources
+
+if TYPE_CHECKING:
+    from rose.layout import Stores
+    from rose.report.sources import Sources
+
+LATELY = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The state of the stores; `is_behind` when the compiled layer is not what it would be."""
+
+    stores: Stores
+    sources: Sources
+    trend: growth.Trend | None
+    cost: activity.Cost
+    lessons_learned: tuple[learned.Reflection, ...]
+    delivery: activity.Delivery
+    queue: activity.Queue
+    failure: activity.Failure | None
+    is_behind: bool
+
+    def routing_line(self) -> str:
+        return growth.routing_line(self.sources.active_rules(), self.sources.active_lessons())
+
+    def as_json(self) -> dict[str, object]:
+        rules, active = self.sources.active_rules(), self.sources.active_lessons()
+        return {
+            "stores": [
+                {"kind": source.store.kind, "base": source.store.base, "path": source.store.dot}
+                for source in self.sources.each
+            ],
+            "lessons": {
+                "active": active,
+                "all": sum(len(source.shelf.lessons) for source in self.sources.each),
+            },
+            "routing": {
+                "rules": rules,
+                "lessons": active,
+                "ratio": round(rules / active, 4) if active else None,
+                "line": self.routing_line(),
+            },
+            "trend": None if self.trend is None else self.trend.as_json(),
+            "layer": self.cost.as_json(),
+            "learned": [reflection.as_json() for reflection in self.lessons_learned],
+            "delivery": self.delivery.as_json(),
+            "queue": self.queue.as_json(),
+            "hook_failure": None if self.failure is None else self.failure.as_json(),
+            "broken": [finding.as_json() for finding in self.sources.broken()],
+        }
+
+
+def read(stores: Stores) -> Overview:
+    """Return the state of the present stores; raises NoStore."""
+    found = sources.read(stores)
+    cases = found.cases()
+    present = stores.present()
+    rules, lessons = found.active_rules(), found.active_lessons()
+    return Overview(
+        stores=stores,
+        sources=found,
+        trend=growth.trend(growth.points_of(cases), rules, lessons),
+        cost=activity.cost(found),
+        lessons_learned=tuple(learned.lately(found, LATELY)),
+        delivery=activity.delivery(cases),
+        queue=activity.read_queue(present),
+        failure=activity.latest_failure(present),
+        is_behind=sources.is_behind(stores, found),
+    )

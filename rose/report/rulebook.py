@@ -1,0 +1,231 @@
+"""The rules as `rose route` shows them: record, score, place, and the questions they raise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rose.errors import RoseError
+from rose.report import growth
+from rose.report.sources import paths_of
+from rose.routing import conditions, layer, rank, survey
+from rose.routing import targets as target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rose.report.sources import Source, Sources
+    from rose.routing.evidence import Standing
+    from rose.routing.rules import Rule
+    from rose.routing.survey import Place
+
+OUT_OF_USE = ("declined", "retired")
+# Shorter parts of an id are too easily typed by mistake for a command that deletes.
+MIN_ID_CHARS = 2
+MAX_CANDIDATES = 5
+FORMULA = f"(helped - wasted/2) / (seen + {rank.PRIOR_SEEN}) + sqrt({rank.OPTIMISM} / (seen + 1))"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Rules that say the opposite of the same lessons under one condition."""
+
+    rules: tuple[str, ...]
+    when: str
+    targets: tuple[str, ...]
+
+    def as_json(self) -> dict[str, object]:
+        return {"rules": list(self.rules), "when": self.when, "targets": list(self.targets)}
+
+
+@dataclass(frozen=True, slots=True)
+class Rulebook:
+    """Every rule in the order in which it is shown, and what else the listing needs."""
+
+    chosen: tuple[Place, ...]
+    waiting: tuple[Place, ...]
+    proposed: tuple[Place, ...]
+    out_of_use: tuple[Place, ...]
+    questions: tuple[Question, ...]
+    sources: Sources
+
+    def routing_line(self) -> str:
+        return growth.routing_line(self.sources.active_rules(), self.sources.active_lessons())
+
+    def as_json(self) -> dict[str, object]:
+        rules, lessons = self.sources.active_rules(), self.sources.active_lessons()
+        found = self.sources.survey
+        shown = (*self.chosen, *self.waiting, *self.proposed, *self.out_of_use)
+        return {
+            "routing": {
+                "rules": rules,
+                "lessons": lessons,
+                "ratio": round(rules / lessons, 4) if lessons else None,
+                "line": self.routing_line(),
+            },
+            "layer": {
+                "rules": len(self.chosen),
+                "tokens": found.tokens,
+                "max_tokens": self.sources.first.settings.routing_max_tokens,
+                "counter": found.counter,
+            },
+            "rules": [rule_json(place, self.sources.source_of(place)) for place in shown],
+            "questions": [question.as_json() for question in self.questions],
+            "broken": [finding.as_json() for finding in found.findings()],
+        }
+
+
+def read(sources: Sources) -> Rulebook:
+    """Return the rulebook: the layer's rules best first, then the others."""
+    places = sources.survey.places
+    return Rulebook(
+        chosen=tuple(place for place in places if not place.waits),
+        waiting=tuple(p for p in places if p.waits and p.rule.status == "active"),
+        proposed=tuple(place for place in places if place.rule.status == "proposed"),
+        out_of_use=tuple(place for place in places if place.rule.status in OUT_OF_USE),
+        questions=tuple(questions(place.rule for place in places)),
+        sources=sources,
+    )
+
+
+def questions(rules: Iterable[Rule]) -> list[Question]:
+    """Return the groups of rules that contradict each other, one question a condition."""
+    alike: dict[str, list[Rule]] = {}
+    for rule in rules:
+        if rule.status not in OUT_OF_USE:
+            alike.setdefault(conditions.key(rule.when), []).append(rule)
+    found = [_question(group) for group in alike.values() if len(group) > 1]
+    return [question for question in found if question is not None]
+
+
+def _question(group: Sequence[Rule]) -> Question | None:
+    prefer = [rule for rule in group if rule.effect == "prefer"]
+    skip = [rule for rule in group if rule.effect == "skip"]
+    pairs = [
+        (one, other, shared)
+        for one in prefer
+        for other in skip
+        if (shared := [t for t in one.targets if any(target.overlap(t, u) for u in other.targets)])
+    ]
+    if not pairs:
+        return None
+    ids = dict.fromkeys(rule.id for one, other, _ in pairs for rule in (one, other))
+    disputed = dict.fromkeys(path for _, _, paths in pairs for path in paths)
+    return Question(tuple(ids), pairs[0][0].when, tuple(disputed))
+
+
+def reason(place: Place, max_tokens: int) -> str:
+    """Return why a rule is not in the layer, as a person reads it; empty for one that is."""
+    rule_id = place.rule.id
+    words = {
+        layer.OVER_CAP: f"the cap of {max_tokens} tokens is full with rules of a better record",
+        layer.NEWCOMERS: "little tried rules share a quarter of the cap while proven ones wait",
+        layer.OVERSIZED: f"its line alone takes more than a quarter of {max_tokens} tokens",
+        survey.OFF: "routing is off (`rose config routing.enabled true`)",
+        "proposed": f"waits for a decision: rose route --approve {rule_id}",
+        "declined": f"declined: rose route --approve {rule_id} would use it after all",
+        "retired": f"retired: rose route --restore {rule_id} brings it back",
+    }
+    return words.get(place.waits, place.waits)
+
+
+def resolve(sources: Sources, wanted: str, *, home: bool) -> tuple[Source, str]:
+    """Return the store and the id of the rule that an id, or an unambiguous part of one, names.
+
+    Broken rule files count too. Raises RoseError that lists the candidates.
+    """
+    known: dict[str, Source] = {}
+    for place in sources.survey.places:
+        known.setdefault(place.rule.id, sources.source_of(place))
+    for source, rows in zip(sources.each, sources.survey.tables, strict=True):
+        for path in rows.stamps:
+            known.setdefault(path.rpartition("/")[2].removesuffix(".md"), source)
+    if home:
+        known = {name: source for name, source in known.items() if source.store.kind == "home"}
+    part = wanted.strip().removesuffix(".md").rpartition("/")[2].lower()
+    if part in known:
+        return known[part], part
+    bare = part.removeprefix("r_")
+    candidates = sorted(
+        name
+        for name in known
+        if len(bare) >= MIN_ID_CHARS and (name[2:].startswith(bare) or name.endswith(bare))
+    )
+    if len(candidates) == 1:
+        return known[candidates[0]], candidates[0]
+    if candidates:
+        more = ", ..." if len(candidates) > MAX_CANDIDATES else ""
+        listed = ", ".join(candidates[:MAX_CANDIDATES]) + more
+        raise RoseError(f"{wanted!r} names {len(candidates)} rules: {listed}.")
+    raise RoseError(f"There is no rule {wanted!r}. `rose route` lists the rules.")
+
+
+def place_of(sources: Sources, rule_id: str) -> Place | None:
+    """Return a readable rule with its record and its place."""
+    return next((place for place in sources.survey.places if place.rule.id == rule_id), None)
+
+
+def record_json(standing: Standing) -> dict[str, object]:
+    """Return a record with what verdicts said and what was replayed apart."""
+    return {
+        "helped": standing.helped,
+        "wasted": standing.wasted,
+        "seen": standing.seen,
+        "live": {"helped": standing.live_helped, "wasted": standing.live_wasted},
+        "replayed": {
+            "helped": standing.helped - standing.live_helped,
+            "wasted": standing.wasted - standing.live_wasted,
+        },
+        "verdicts": standing.verdicts,
+        "delivered": standing.delivered,
+    }
+
+
+def arithmetic(standing: Standing) -> str:
+    """Return the score of a record as the sum that it is."""
+    value = rank.score(standing)
+    return (
+        f"({standing.helped} - {standing.wasted}/2) / ({standing.seen} + {rank.PRIOR_SEEN}) "
+        f"+ sqrt({rank.OPTIMISM} / ({standing.seen} + 1)) = {value:.3f}"
+    )
+
+
+def rule_json(place: Place, source: Source) -> dict[str, object]:
+    """Return one rule as the object that `--json` prints."""
+    rule = place.rule
+    return {
+        "id": rule.id,
+        "line": place.text,
+        "when": rule.when,
+        "then": rule.then,
+        "effect": rule.effect,
+        "targets": list(rule.targets),
+        "match": list(rule.match),
+        "origin": rule.origin,
+        "status": rule.status,
+        "approval": rule.approval,
+        "born": rule.born,
+        "created": rule.created,
+        "store": source.store.kind,
+        "file": rule.path,
+        "in_layer": not place.waits,
+        "reason": place.waits or None,
+        "tokens": place.tokens,
+        "score": round(rank.score(place.standing), 4),
+        "record": record_json(place.standing),
+    }
+
+
+def explain_json(place: Place, source: Source) -> dict[str, object]:
+    """Return everything that is known of one rule."""
+    evidence = [
+        {"session": item.session, "quote": item.quote, "region": item.region}
+        for item in place.rule.evidence
+    ]
+    return {
+        **rule_json(place, source),
+        "arithmetic": arithmetic(place.standing),
+        "matches": paths_of(source, place.rule.targets),
+        "evidence": evidence,
+        "note": place.rule.note,
+    }

@@ -1,0 +1,143 @@
+"""Compiles the layer: surveys the stores and writes the block, ready to print, with its stamps.
+
+The prompt hook reads what is written here through `routing.compiled`, which owns the format.
+Stamps are taken before anything is read, so that a change in between makes them stale.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from rose import config, files
+from rose.errors import Unwritable
+from rose.routing import compiled, derived, racy
+from rose.routing.survey import Ground, Survey, survey
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rose.config import Settings
+    from rose.layout import Stores
+
+MAX_STAMPED = 256
+
+
+def compile_layer(
+    stores: Stores,
+    settings: Settings,
+    *,
+    archived: Iterable[str],
+    exact: bool,
+    now_ns: int,
+    paths: Mapping[str, Mapping[str, str]] | None = None,
+) -> dict[str, object]:
+    """Write the compiled layer of the present stores and return it.
+
+    `settings` are those of the first store, `archived` the absolute paths of lessons that count
+    no longer, `paths` per base the store path of each lesson id. The result says whether it was
+    `written` and, if not, the `reason`. Raises NoStore.
+    """
+    grounds = grounds_of(stores, settings, archived=archived, paths=paths or {})
+    watched = _watched(grounds)
+    racy.wait(watched)
+    stamps = _folder_stamps(watched)
+    found = survey(grounds, exact=exact)
+    newest = _newest(found)
+    if not racy.is_settled(newest, racy.now_ns()):
+        # A rule was edited in place within this tick: its stamp may show an older content.
+        racy.wait_since(newest)
+        stamps = _folder_stamps(watched)
+        found = survey(grounds, exact=exact)
+    layer = _layer(found, stamps + _rule_stamps(found))
+    layer |= {"at": now_ns, "repeat": settings.routing_repeat}
+    layer["home"] = None if stores.home is None else stores.home.dot
+    reason = _write(stores, layer)
+    # Not in the file: the hook parses that on every prompt, whatever the number of rules.
+    return {**layer, "waiting": found.waiting(), "written": not reason, "reason": reason}
+
+
+def grounds_of(
+    stores: Stores,
+    settings: Settings,
+    *,
+    archived: Iterable[str] = (),
+    paths: Mapping[str, Mapping[str, str]] | None = None,
+) -> list[Ground]:
+    """Return the present stores as the survey takes them; raises NoStore."""
+    first = stores.first()
+    gone = frozenset(archived)
+    grounds = []
+    for store in stores.present():
+        own = settings if store is first else config.read(store)[0]
+        prefix = store.base.rstrip("/") + "/"
+        below = frozenset(path[len(prefix) :] for path in gone if path.startswith(prefix))
+        grounds.append(Ground(store, own, (paths or {}).get(store.base, {}), below))
+    return grounds
+
+
+def _watched(grounds: Sequence[Ground]) -> list[str]:
+    """Return the folders and files whose mtime shows that a rule, the ledger or a setting moved."""
+    return [
+        path
+        for ground in grounds
+        for path in (
+            ground.store.routing,
+            ground.store.ledger(ground.settings.ledger_share),
+            ground.store.config,
+        )
+    ]
+
+
+def _folder_stamps(paths: Sequence[str]) -> list[list[Any]]:
+    found = [(path, files.stat_stamp(path)) for path in paths]
+    return [[path, "mtime", None if stamp is None else stamp[0]] for path, stamp in found]
+
+
+def _rule_stamps(found: Survey) -> list[list[Any]]:
+    """Return the stamps of all rule files, or of the layer's alone where there are too many."""
+    stamps = {path: stamp for rows in found.tables for path, stamp in rows.stamps.items()}
+    if len(stamps) > MAX_STAMPED:
+        kept = {place.rule.path for place in found.kept()}
+        stamps = {path: stamp for path, stamp in stamps.items() if path in kept}
+    return [[path, "full", stamp] for path, stamp in stamps.items()]
+
+
+def _newest(found: Survey) -> int:
+    return max((stamp[1] for rows in found.tables for stamp in rows.stamps.values()), default=0)
+
+
+def _layer(found: Survey, stamps: list[list[Any]]) -> dict[str, object]:
+    kept = found.kept() if found.block else []
+    active = sorted(place.text for place in found.places if place.rule.status == "active")
+    witnesses = (place.witness for place in kept if place.witness is not None)
+    return {
+        "v": compiled.VERSION,
+        "block": found.block,
+        "encoded": json.dumps(found.block),
+        "digest": _digest(found.block),
+        "revision": _digest("\n".join(active)),
+        "rules": [place.rule.id for place in kept],
+        "tokens": found.tokens,
+        "counter": found.counter,
+        "stamps": stamps,
+        "exists": list(dict.fromkeys(witnesses)),
+    }
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _write(stores: Stores, layer: Mapping[str, object]) -> str:
+    """Write the block under its digest, then the layer; return why it was not written, if so."""
+    first = stores.first()
+    block = os.path.join(first.blocks, f"{layer['digest']}.txt")
+    try:
+        if layer["block"] and not os.path.exists(block):
+            files.replace(block, str(layer["block"]))
+    except Unwritable as error:
+        return str(error)
+    return derived.save(first.layer, layer)

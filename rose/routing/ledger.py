@@ -1,0 +1,209 @@
+"""The ledger on disk: one append-only file per writer, read through a snapshot of folded lines.
+
+The snapshot holds, per file, how many bytes it covers and their digest. A file that only grew is
+parsed from there on; a file that was rewritten is read again. Deleting it changes no result.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rose import files
+from rose.errors import Unwritable
+from rose.routing import derived
+from rose.routing.cases import VERSION, Case, Heap, Line, Opened, Record, case_of, fold, line_of
+
+if TYPE_CHECKING:
+    from rose.layout import Store
+
+__all__ = [
+    "Case",
+    "Opened",
+    "Record",
+    "append",
+    "append_locked",
+    "case_of",
+    "fold",
+    "folders",
+    "line_of",
+    "read",
+    "undo_locked",
+    "writer_name",
+]
+
+# A snapshot is written again when this much lies behind it: less is parsed in a few milliseconds.
+SNAPSHOT_AFTER_BYTES = 200_000
+LOCK_WAIT_S = 10.0
+_WRITER = re.compile(r"[0-9a-f]{12}")
+
+
+def folders(store: Store) -> list[str]:
+    """Return both places of a store's ledger: what was written before a switch still counts."""
+    return [store.ledger("local"), store.ledger("commit")]
+
+
+def snapshot_path(store: Store) -> str:
+    return os.path.join(store.local, "ledger.json")
+
+
+def read(places: Store | Sequence[str], snapshot: str | None = None) -> Record:
+    """Return the folded record of a store, or of ledger folders with an optional snapshot.
+
+    Files that cannot be read count as absent; torn and foreign lines are counted.
+    """
+    if isinstance(places, Sequence):
+        return _read(places, snapshot)
+    return _read(folders(places), snapshot_path(places))
+
+
+def _read(places: Sequence[str], snapshot: str | None) -> Record:
+    rows = derived.load(snapshot).get("files") if snapshot is not None else None
+    known = rows if isinstance(rows, dict) else {}
+    heap = Heap()
+    covered: dict[str, tuple[bytes, Heap]] = {}
+    behind = 0
+    for path in _files(places):
+        try:
+            raw = files.read_bytes(path)
+        except OSError:
+            # Ledgers that can be read count; the next reading takes this one in.
+            continue
+        whole = raw.rfind(b"\n") + 1
+        part, start = _from_snapshot(known.get(path), raw)
+        for line in raw[start:whole].split(b"\n"):
+            _take(part, line)
+        behind += whole - start
+        covered[path] = raw[:whole], part
+        heap.merge(part)
+        _take(heap, raw[whole:])
+    if snapshot is not None and behind > SNAPSHOT_AFTER_BYTES:
+        fields = {path: _row(*cover) for path, cover in covered.items()}
+        derived.save(snapshot, {"files": fields})
+    return heap.record()
+
+
+def _files(places: Sequence[str]) -> list[str]:
+    found = []
+    for folder in dict.fromkeys(places):
+        try:
+            names = os.listdir(folder)
+        except OSError:
+            # No ledger here yet, or none that can be read.
+            continue
+        found += [os.path.join(folder, name) for name in sorted(names) if name.endswith(".jsonl")]
+    return found
+
+
+def _take(heap: Heap, raw: bytes) -> None:
+    if not raw.strip():
+        return
+    try:
+        value = files.parse_json(raw.decode("utf-8"))
+    except ValueError:
+        heap.foreign += 1
+    else:
+        heap.add(value)
+
+
+def _digest(raw: bytes) -> str:
+    return hashlib.sha256(raw).hexdigest()
+
+
+def _row(covered: bytes, part: Heap) -> dict[str, object]:
+    return {
+        "size": len(covered),
+        "digest": _digest(covered),
+        "lines": part.lines,
+        "undone": part.undone,
+        "n": part.greatest_n,
+        "foreign": part.foreign,
+    }
+
+
+def _from_snapshot(row: object, raw: bytes) -> tuple[Heap, int]:
+    """Return the folded lines that a snapshot holds of a file, and where its cover ends."""
+    if not isinstance(row, Mapping):
+        return Heap(), 0
+    size, n, foreign = row.get("size"), row.get("n"), row.get("foreign")
+    lines, undone = row.get("lines"), row.get("undone")
+    if not (isinstance(size, int) and isinstance(n, int) and isinstance(foreign, int)):
+        return Heap(), 0
+    if not (isinstance(lines, dict) and isinstance(undone, dict)):
+        return Heap(), 0
+    sound = all(isinstance(of_session, list) for of_session in lines.values())
+    sound = sound and all(isinstance(mark, int) for mark in undone.values())
+    if not sound or not 0 <= size <= len(raw) or _digest(raw[:size]) != row.get("digest"):
+        return Heap(), 0
+    return Heap(lines, undone, n, foreign), size
+
+
+def append(store: Store, share: str, make: Callable[[int], Line]) -> int:
+    """Append the line that `make` returns for the next n, under the store's lock.
+
+    Returns n. Raises Locked or Unwritable, and then nothing was recorded.
+    """
+    with files.lock(store.lock, LOCK_WAIT_S):
+        return append_locked(store, share, make)
+
+
+def append_locked(store: Store, share: str, make: Callable[[int], Line]) -> int:
+    """Append one line as `append` does, for a caller that holds the store's lock."""
+    n = read(store).next_n
+    path = os.path.join(store.ledger(share), writer_name(store) + ".jsonl")
+    files.append_line(path, files.dump_json({**make(n), "n": n}))
+    return n
+
+
+def undo_locked(store: Store, share: str, session: str) -> int:
+    """Take back what is recorded of a session so far; a later reflection counts again."""
+    return append_locked(
+        store, share, lambda n: {"v": VERSION, "session": session, "n": n, "undone": True}
+    )
+
+
+def writer_name(store: Store) -> str:
+    """Return this clone's random name, made on first use; raises Unwritable.
+
+    The name is put in place by a link, which fails where another process was first.
+    """
+    path = os.path.join(store.local, "writer")
+    name = _written_name(path)
+    if name is None:
+        _claim(path)
+        name = _written_name(path) or ""
+    if _WRITER.fullmatch(name) is None:
+        # A person emptied or edited it. Lines of an old name stay where they are and count.
+        name = secrets.token_hex(6)
+        files.replace(path, name + "\n")
+    return name
+
+
+def _written_name(path: str) -> str | None:
+    try:
+        return files.read_text(path).strip()
+    except FileNotFoundError:
+        return None
+    except ValueError:
+        return ""
+    except OSError as error:
+        raise Unwritable(f"{path}: not read: {error.strerror or error}.") from error
+
+
+def _claim(path: str) -> None:
+    temporary = f"{path}.{secrets.token_hex(6)}"
+    files.replace(temporary, secrets.token_hex(6) + "\n")
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        # Another process was first: its name is ours too.
+        pass
+    except OSError:
+        # A file system without links: the last of two writers wins, and both files are read.
+        os.replace(temporary, path)
+    if os.path.exists(temporary):
+        os.unlink(temporary)

@@ -1,0 +1,80 @@
+"""What a session was sent and when: presence (DESIGN 3.6).
+
+One note file a session, append-only: `{v, at, event, agent, block, revision, rules}` when the
+layer was sent, `{v, at, reset}` after a compaction or a clear. On the prompt hook's path.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from rose import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+VERSION = 1
+
+
+def note_path(folder: str, name: str) -> str:
+    """Return a session's note file; the name is `layout.session_name`."""
+    return os.path.join(folder, name + ".jsonl")
+
+
+def read(path: str) -> list[dict[str, object]]:
+    """Return the lines of a note, oldest first; none where it cannot be read."""
+    try:
+        return [line for _, line in files.read_jsonl(path)]
+    except OSError:
+        # Sending once too often is cheaper than never sending.
+        return []
+
+
+def is_due(
+    notes: Sequence[Mapping[str, object]], agent: str | None, layer: Mapping[str, object]
+) -> bool:
+    """Tell whether an agent of the session lacks the layer as it now is.
+
+    The main agent (None) loses it at a reset, and gets it again when a rule file changed; a
+    change of the choice alone is not sent again. A subagent gets it once.
+    """
+    present = False
+    for line in notes:
+        if "reset" in line:
+            present = present and agent is not None
+        elif line.get("agent") == agent and "block" in line:
+            unchanged = line.get("block") == layer["digest"]
+            present = agent is not None or unchanged or line.get("revision") == layer["revision"]
+    return not present
+
+
+def sent_line(event: str, agent: str | None, layer: Mapping[str, object]) -> str:
+    """Return the note line that says that the layer was sent."""
+    rules = layer["rules"]
+    names = ",".join(_quoted(str(name)) for name in rules) if isinstance(rules, list) else ""
+    who = "null" if agent is None else _quoted(agent)
+    return (
+        f'{{"v":{VERSION},"at":{_quoted(now())},"event":{_quoted(event)},"agent":{who},'
+        f'"block":{_quoted(str(layer["digest"]))},"revision":{_quoted(str(layer["revision"]))},'
+        f'"rules":[{names}]}}'
+    )
+
+
+def reset_line(why: str) -> str:
+    """Return the note line after which the main agent no longer holds the layer."""
+    return f'{{"v":{VERSION},"at":{_quoted(now())},"reset":{_quoted(why)}}}'
+
+
+def now() -> str:
+    """Return the time as it stands in every record, to the second, in UTC."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def _quoted(text: str) -> str:
+    try:
+        from _json import encode_basestring_ascii
+    except ImportError:
+        return files.dump_json(text)
+    return encode_basestring_ascii(text)

@@ -1,0 +1,91 @@
+"""The cache of parsed lessons, `.rose/local/lessons.json`: derived, may be deleted at any time.
+
+A row holds for as long as its file's stamp does. A disk that takes no cache costs time only.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from rose import files
+from rose.errors import Unwritable
+from rose.findings import Finding
+from rose.store.parse import Parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rose.layout import Store
+
+# Raised whenever `parse` reads a file differently.
+VERSION = 1
+# The times of a file move in ticks of the kernel's clock; two changes within one look like one.
+TICK_NS = 12_000_000
+_NAMES = tuple(field.name for field in fields(Parsed))
+_WIDTH = len(_NAMES)
+
+
+def path_of(store: Store) -> str:
+    return os.path.join(store.local, "lessons.json")
+
+
+def load(store: Store) -> dict[str, Any]:
+    """Return the rows by store path, `[stamp, fields]`; nothing where there is no sound cache."""
+    try:
+        stored = files.parse_json(files.read_text(path_of(store)))
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(stored, dict) or stored.get("v") != VERSION:
+        return {}
+    rows = stored.get("files")
+    return rows if isinstance(rows, dict) else {}
+
+
+def save(store: Store, rows: Mapping[str, Any]) -> None:
+    try:
+        files.replace(path_of(store), files.dump_json({"v": VERSION, "files": rows}))
+    except Unwritable:
+        # Only time is lost, and what must be written reports the disk.
+        return
+
+
+def is_settled(stamp: list[int], read_ns: int) -> bool:
+    """Tell whether any change after the reading would show in the stamp."""
+    return not 0 <= read_ns - max(stamp[0], stamp[1]) < TICK_NS
+
+
+def pack(stamp: list[int], parsed: Parsed) -> list[Any]:
+    values = [getattr(parsed, name) for name in _NAMES[:-1]]
+    faults = [[f.rule, f.where, f.message, f.repair, f.severity] for f in parsed.findings]
+    return [stamp, [*values, faults]]
+
+
+def unpack(row: object, stamp: list[int]) -> Parsed | None:
+    """Return the cached reading of a file, None where the row is not of this stamp."""
+    if not isinstance(row, list) or len(row) != 2 or row[0] != stamp:  # noqa: PLR2004 - see load
+        return None
+    values = row[1]
+    if not isinstance(values, list) or len(values) != _WIDTH:
+        return None
+    try:
+        name, title, gist, tags, status, superseded_by, origin, evidence, created, version, f = (
+            values
+        )
+        faults = tuple(Finding(*fault) for fault in f) if f else ()
+        return Parsed(
+            name,
+            title,
+            gist,
+            tuple(tags),
+            status,
+            superseded_by,
+            origin,
+            tuple(evidence),
+            created,
+            version,
+            faults,
+        )
+    except TypeError:
+        return None

@@ -1,0 +1,212 @@
+"""Lessons: the Markdown files below a store's lesson folders, read in place and never moved.
+
+Files are truth. Each lesson has one id in its store: the `id` it names, else its path under its
+root; an id that two would share goes to the first, and a finding says so.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rose import files
+from rose.errors import RoseError
+from rose.findings import Finding
+from rose.store import cache as caching
+from rose.store import parse, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rose.config import Settings
+    from rose.layout import Store
+    from rose.store.parse import Parsed
+    from rose.store.walk import Found
+
+MAX_ID = 200
+MAX_CANDIDATES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One lesson; `path` is below the store's base, `version` the digest of the file's bytes."""
+
+    id: str
+    path: str
+    title: str
+    gist: str
+    tags: tuple[str, ...]
+    status: str
+    superseded_by: str
+    origin: str
+    evidence: tuple[str, ...]
+    created: str
+    version: str
+    store: str
+    root: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """The lessons of one store, root by root in order of path, and what is wrong with them."""
+
+    lessons: tuple[Lesson, ...]
+    findings: tuple[Finding, ...]
+
+    def active(self) -> list[Lesson]:
+        return [lesson for lesson in self.lessons if lesson.status == "active"]
+
+
+def scan(store: Store, settings: Settings, *, cache: bool = True) -> Shelf:
+    """Return the lessons of a store; broken ones are among them, with a finding each."""
+    found, findings = walk.walk(store, settings.lessons_paths)
+    known = caching.load(store) if cache else {}
+    kept = {}
+    is_stale = len(known) != len(found)
+    readings: list[tuple[Found, Parsed]] = []
+    for file in found:
+        row = known.get(file.path)
+        parsed = caching.unpack(row, file.stamp)
+        if parsed is None:
+            read_ns = time.time_ns()
+            parsed = _read(store, file, findings)
+            if parsed is None:
+                continue
+            is_stale = True
+            row = caching.pack(file.stamp, parsed)
+            if not caching.is_settled(file.stamp, read_ns):
+                readings.append((file, parsed))
+                continue
+        kept[file.path] = row
+        readings.append((file, parsed))
+    if cache and is_stale and kept != known:
+        caching.save(store, kept)
+    ids = _ids(store, readings, findings)
+    lessons = [_lesson(store, file, parsed, ids[file.path]) for file, parsed in readings]
+    for file, parsed in readings:
+        place = walk.where(store, file.path)
+        findings += [replace(fault, where=place + fault.where) for fault in parsed.findings]
+    return Shelf(tuple(lessons), tuple(findings))
+
+
+def _read(store: Store, file: Found, findings: list[Finding]) -> Parsed | None:
+    try:
+        return parse.read(os.path.join(store.base, file.path))
+    except OSError as error:
+        place = walk.where(store, file.path)
+        reason = f"The file cannot be read: {error.strerror or error}."
+        findings.append(Finding("lesson-unreadable", place, reason, "Make it readable."))
+        return None
+
+
+def _lesson(store: Store, file: Found, parsed: Parsed, lesson_id: str) -> Lesson:
+    return Lesson(
+        lesson_id,
+        file.path,
+        parsed.title,
+        parsed.gist,
+        parsed.tags,
+        parsed.status,
+        parsed.superseded_by,
+        parsed.origin,
+        parsed.evidence,
+        parsed.created,
+        parsed.version,
+        store.kind,
+        file.root,
+    )
+
+
+def _ids(
+    store: Store, readings: Sequence[tuple[Found, Parsed]], findings: list[Finding]
+) -> Mapping[str, str]:
+    """Return each lesson's id by its path.
+
+    Ids that come from paths are given out first, so that what one file calls itself never
+    changes the id of another.
+    """
+    ids: dict[str, str] = {}
+    taken: set[str] = set()
+    for file, parsed in sorted(readings, key=lambda reading: bool(reading[1].name)):
+        by_path = file.path[len(file.root) + 1 : -3]
+        wanted = parsed.name or by_path
+        is_safe = not parsed.name or is_safe_id(wanted)
+        choices = [*([wanted] if is_safe else []), by_path, file.path[:-3], file.path]
+        chosen = next((choice for choice in choices if choice not in taken), file.path)
+        if chosen != wanted:
+            why = "is used by another lesson" if is_safe else "cannot be used"
+            message = f"The id {wanted!r} {why}; this one is {chosen!r}."
+            place = walk.where(store, file.path)
+            repair = "Rename the file or its `id`."
+            findings.append(Finding("lesson-id", place, message, repair, severity="warning"))
+        taken.add(chosen)
+        ids[file.path] = chosen
+    return ids
+
+
+def is_safe_id(name: str) -> bool:
+    """Tell whether a name that a file gives itself can be used as an id."""
+    return (
+        0 < len(name) <= MAX_ID
+        and walk.is_safe_name(name)
+        and not any(char.isspace() or char == "\\" for char in name)
+        and all(part not in ("", ".", "..") for part in name.split("/"))
+    )
+
+
+def body(store: Store, lesson: Lesson) -> str:
+    """Return a lesson's whole text; bytes that are no UTF-8 become replacement characters."""
+    raw = files.read_bytes(os.path.join(store.base, lesson.path))
+    return raw.decode("utf-8", "replace")
+
+
+def resolve(shelves: Sequence[Shelf], ref: str) -> Lesson:
+    """Return the lesson that an id, a store path or an unambiguous suffix of them names.
+
+    The first shelf hides equal ids of later ones. Raises RoseError with up to five candidates.
+    """
+    wanted = ref.strip().removeprefix("./")
+    everything = [lesson for shelf in shelves for lesson in shelf.lessons]
+    for matches in _readings(everything, wanted):
+        distinct = {lesson.id: lesson for lesson in reversed(matches)}
+        if len(distinct) == 1:
+            return next(iter(distinct.values()))
+        if distinct:
+            named = ", ".join(sorted(distinct)[:MAX_CANDIDATES])
+            more = ", …" if len(distinct) > MAX_CANDIDATES else ""
+            raise RoseError(f"{_shown(ref)} names {len(distinct)} lessons: {named}{more}.")
+    if not everything:
+        raise RoseError(
+            f'No lesson {_shown(ref)}: there are none yet. `rose add "TITLE"` adds one.'
+        )
+    near = _near(everything, wanted)
+    hint = f"Did you mean {', '.join(near)}?" if near else "`rose list` lists them."
+    if wanted.startswith("r_"):
+        hint = "`rose route --explain ID` shows a rule."
+    raise RoseError(f"No lesson {_shown(ref)}. {hint}")
+
+
+def _readings(lessons: Sequence[Lesson], ref: str) -> Iterator[list[Lesson]]:
+    """Yield what a reference can mean, the most exact reading first."""
+    if not ref:
+        return
+    yield [lesson for lesson in lessons if lesson.id == ref]
+    yield [lesson for lesson in lessons if ref in (lesson.path, lesson.path[:-3])]
+    ends = "/" + ref
+    yield [x for x in lessons if x.id.endswith(ends) or x.path.endswith((ends, ends + ".md"))]
+    yield [lesson for lesson in lessons if lesson.id.endswith(ref)]
+
+
+def _near(lessons: Sequence[Lesson], ref: str) -> list[str]:
+    import difflib
+
+    ids = [lesson.id for lesson in lessons]
+    inside = [name for name in ids if ref and ref.lower() in name.lower()]
+    close = difflib.get_close_matches(ref[:MAX_ID], ids, n=MAX_CANDIDATES)
+    return list(dict.fromkeys([*inside, *close]))[:MAX_CANDIDATES]
+
+
+def _shown(ref: str) -> str:
+    return repr(ref if len(ref) <= MAX_ID else ref[:MAX_ID] + "…")

@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import pytest
+
+from rose.check.checks import Context, Draft, check_rule
+from rose.routing.rules import Evidence
+from tests.routing.samples import a_rule
+
+QUOTE = Evidence("s", "could not connect")
+
+
+def a_draft(**fields) -> Draft:
+    given = {"when": "the task runs the tests", "then": "read nodes/testing/ first"}
+    return Draft(**{**given, **fields})
+
+
+def a_learned(**fields) -> Draft:
+    return a_draft(**{"origin": "reflection", "evidence": (QUOTE,), **fields})
+
+
+def a_context(**fields) -> Context:
+    given = {
+        "rules": (),
+        "roots": ("nodes",),
+        "has_lesson": lambda path: path.startswith("nodes/testing"),
+        "max_tokens": 400,
+        "cost": len,
+        "regions": {"s": ["x: could not  connect\nto it"]},
+    }
+    return Context(**{**given, **fields})
+
+
+def _found(draft: Draft, **context) -> list[tuple[str, str, str]]:
+    findings = list(check_rule(draft, a_context(**context)))
+    assert all(finding.repair and finding.where for finding in findings)
+    return [(finding.rule, finding.where, finding.severity) for finding in findings]
+
+
+@pytest.mark.parametrize(
+    "draft", [a_draft(), a_draft(effect="skip"), a_learned(), a_draft(when="\u26a0\ufe0f alerts")]
+)
+def test_a_sound_draft_has_no_finding(draft):
+    assert _found(draft) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"when": ""}, ("when-missing", "when")),
+        ({"when": " \t"}, ("when-missing", "when")),
+        ({"when": "."}, ("when-missing", "when")),
+        ({"when": "when."}, ("when-vacuous", "when")),
+        ({"when": "\u200b"}, ("when-missing", "when")),
+        ({"then": " . "}, ("then-missing", "then")),
+        ({"when": "always"}, ("when-vacuous", "when")),
+        ({"when": "*"}, ("when-vacuous", "when")),
+        ({"when": "any task"}, ("when-vacuous", "when")),
+        ({"when": "nodes/testing/db.md"}, ("when-names-a-lesson", "when")),
+        ({"when": "n_abc is rarely useful"}, ("when-names-a-lesson", "when")),
+        ({"when": "the tests\nrun"}, ("one-line", "when")),
+        ({"then": "read nodes/testing/\nand go"}, ("one-line", "then")),
+        ({"then": "read nodes/testing/\u202e"}, ("hostile-characters", "then")),
+        ({"then": "read nodes/testing/ \x1b[31m"}, ("hostile-characters", "then")),
+        ({"then": "read nodes/testing/ </system-reminder>"}, ("hostile-characters", "then")),
+        ({"then": "read nodes/testing/ ```sh"}, ("hostile-characters", "then")),
+        ({"effect": "maybe"}, ("field-value", "effect")),
+        ({"match": ("verb:x",)}, ("match-invalid", "match")),
+        ({"then": "read nodes/testing/ " + "x" * 90}, ("too-large", "then")),
+        (
+            {"then": "read nodes/testing/ ghp_16C7e42F292c6912E7710c838347Ae178B4a"},
+            ("secret", "then"),
+        ),
+        ({"note": "key: ghp_16C7e42F292c6912E7710c838347Ae178B4a"}, ("secret", "note")),
+    ],
+)
+@pytest.mark.parametrize("origin", ["manual", "reflection"])
+def test_a_fault_is_an_error_whoever_wrote_the_draft(origin, fields, expected):
+    draft = a_draft(**fields) if origin == "manual" else a_learned(**fields)
+    assert (*expected, "error") in _found(draft)
+
+
+def test_independent_faults_are_reported_together():
+    found = _found(a_draft(when="always", then="x\ny </b>", effect="z", match=("q",)))
+    assert {rule for rule, _, _ in found} == {
+        "when-vacuous",
+        "one-line",
+        "hostile-characters",
+        "field-value",
+        "match-invalid",
+        "no-target",
+    }
+
+
+def test_a_condition_may_come_from_match_alone():
+    assert _found(a_draft(when="", match=("command:pytest",))) == []
+
+
+@pytest.mark.parametrize(
+    ("then", "count"), [("ask the user", 1), ("read nodes/gone.md and nodes/away/", 2)]
+)
+@pytest.mark.parametrize(
+    ("draft", "severity"), [(a_draft, "warning"), (a_learned, "error")], ids=["taught", "learned"]
+)
+def test_a_target_without_a_lesson_is_a_warning_for_a_person(draft, severity, then, count):
+    assert _found(draft(then=then)) == [("no-target", "then", severity)] * count
+
+
+@pytest.mark.parametrize(
+    "when", ["the task runs the tests", "The task, runs the TESTS!", "\uff34he task runs the tests"]
+)
+def test_a_restatement_names_the_rule_to_widen(when):
+    taught = a_rule("r_0000aa", when="the task runs the tests")
+    (finding,) = check_rule(a_draft(when=when), a_context(rules=(taught,)))
+    assert (finding.rule, finding.expected) == ("restates", "r_0000aa")
+    assert "r_0000aa" in finding.repair
+
+
+@pytest.mark.parametrize("when", ["任务修改文档", "任务运行测试", "المهمة", "🚀"])
+def test_different_conditions_beyond_ascii_are_different(when):
+    others = tuple(
+        a_rule(f"r_00000{n}", when=said) for n, said in enumerate(["任务部署", "🔥", "مهمة"])
+    )
+    assert _found(a_draft(when=when), rules=others) == []
+
+
+@pytest.mark.parametrize("status", ["retired", "declined"])
+def test_a_retired_or_declined_rule_does_not_block(status):
+    taught = a_rule("r_0000aa", when="the task runs the tests", status=status)
+    assert _found(a_draft(), rules=(taught,)) == []
+
+
+def test_a_proposed_rule_blocks():
+    taught = a_rule("r_0000aa", when="the task runs the tests", status="proposed")
+    assert _found(a_draft(), rules=(taught,)) == [("restates", "when", "error")]
+
+
+def test_a_draft_does_not_restate_the_rule_it_replaces():
+    taught = a_rule("r_0000aa", when="the task runs the tests")
+    assert _found(a_draft(replaces="r_0000aa"), rules=(taught,)) == []
+
+
+def test_the_opposite_effect_on_the_same_lessons_is_allowed_and_said():
+    taught = a_rule("r_0000aa", when="the task runs the tests", effect="skip")
+    assert _found(a_draft(), rules=(taught,)) == [("opposes", "when", "warning")]
+
+
+def test_the_opposite_effect_on_other_lessons_is_no_question():
+    taught = a_rule(
+        "r_0000aa", when="the task runs the tests", effect="skip", targets=("nodes/deploy/",)
+    )
+    assert _found(a_draft(), rules=(taught,)) == []
+
+
+def test_a_home_rule_is_measured_with_its_absolute_paths():
+    assert _found(a_draft(), base="/" + "x" * 80) == [("too-large", "then", "error")]
+
+
+def test_a_layer_that_is_off_does_not_make_every_rule_too_large():
+    assert _found(a_draft(), max_tokens=0) == []
+
+
+def test_reflection_owes_evidence():
+    assert _found(a_learned(evidence=())) == [("evidence-missing", "evidence", "error")]
+    assert _found(a_draft()) == []
+
+
+def test_reflection_skips_only_what_the_session_was_shown():
+    draft = a_learned(effect="skip")
+    assert _found(draft) == [("skip-unseen", "then", "error")]
+    assert _found(draft, shown=frozenset(["nodes/testing/db.md"])) == []
+
+
+def test_a_secret_in_a_quote_is_refused():
+    quote = Evidence("s", "export K=ghp_16C7e42F292c6912E7710c838347Ae178B4a")
+    assert ("secret", "evidence", "error") in _found(a_learned(evidence=(quote,)))

@@ -1,0 +1,91 @@
+"""What a person decides about a rule that is there."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from rose import config, files
+from rose.check import context, decide
+from rose.errors import Locked, RoseError, Unwritable
+from rose.findings import Refused
+from rose.routing import forgotten, table
+from rose.store import lessons
+from tests import factories
+
+ROOTS = ("nodes",)
+AT = "2026-11-30T09:12:44Z"
+
+
+@pytest.fixture
+def store(tmp_path):
+    made = factories.a_store(tmp_path)
+    factories.a_lesson_file(made, "nodes/testing/db.md")
+    return made
+
+
+def now(store):
+    settings = config.read(store)[0]
+    shelf = lessons.scan(store, settings)
+    return context.of_store(store, settings, shelf, settings.routing_max_tokens)
+
+
+def test_the_context_knows_the_lessons_that_are_active(store):
+    factories.a_lesson_file(store, "nodes/old.md", "---\nstatus: archived\n---\n# Old\n")
+    found = now(store)
+    assert found.lessons == {"testing/db"}
+    assert [found.has_lesson(path) for path in ("nodes/testing/", "nodes/*/db.md")] == [True] * 2
+    assert not found.has_lesson("nodes/old.md")
+    assert found.base is None
+
+
+def test_a_forgotten_rule_leaves_its_rejection(store):
+    rule_id = factories.a_rule_file(store, match=["command:pytest"], targets=["nodes/testing/"])
+    left = decide.forget(store, rule_id, ROOTS, AT)
+    assert left == forgotten.path_of(store, rule_id)
+    assert forgotten.test_of([store])(["command:pytest"], ["nodes/testing/"])
+    assert not os.path.exists(table.path_of(store, rule_id))
+
+
+def test_a_rule_that_is_not_there_cannot_be_forgotten(store):
+    with pytest.raises(RoseError, match="no rule r_00dead"):
+        decide.forget(store, "r_00dead", ROOTS, AT)
+
+
+def test_a_rule_that_cannot_be_deleted_leaves_no_rejection(store):
+    rule_id = factories.a_rule_file(store)
+    path = table.path_of(store, rule_id)
+    os.unlink(path)
+    os.makedirs(path)
+    with pytest.raises(Unwritable):
+        decide.forget(store, rule_id, ROOTS, AT)
+    assert forgotten.read(store) == ((), [])
+
+
+def test_every_decision_waits_for_the_lock(store, monkeypatch):
+    monkeypatch.setattr(decide, "LOCK_WAIT_S", 0.01)
+    rule_id = factories.a_rule_file(store, status="proposed")
+    with files.lock(store.lock, 0), pytest.raises(Locked):
+        decide.approve(store, rule_id, now(store))
+
+
+def test_a_rule_larger_than_a_quarter_of_the_cap_is_not_approved(store):
+    rule_id = factories.a_rule_file(store, status="proposed", then="nodes/testing/ " + "x " * 400)
+    with pytest.raises(Refused) as refused:
+        decide.approve(store, rule_id, now(store))
+    assert [finding.rule for finding in refused.value.findings] == ["too-large"]
+
+
+def test_a_restored_rule_whose_lessons_are_gone_is_a_warning(store):
+    rule_id = factories.a_rule_file(store, status="retired", then="read nodes/gone/")
+    rule, findings = decide.restore(store, rule_id, now(store))
+    assert rule.status == "active"
+    assert [finding.rule for finding in findings] == ["no-target"]
+
+
+def test_an_active_rule_of_reflections_may_be_confirmed_once(store):
+    rule_id = factories.a_rule_file(store, origin="reflection")
+    assert decide.approve(store, rule_id, now(store))[0].approval == "approved"
+    with pytest.raises(RoseError, match="approved already"):
+        decide.approve(store, rule_id, now(store))

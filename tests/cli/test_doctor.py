@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from rose import files, layout
+from rose.reflection import queue
+from tests.clirun import run
+
+
+@pytest.fixture
+def project(tmp_path):
+    folder = tmp_path / "home" / "project"
+    folder.mkdir()
+    run("init", cwd=folder)
+    run("add", "One", "--body", "x", cwd=folder)
+    return folder
+
+
+def put(project, path, content):
+    full = project / path
+    full.parent.mkdir(parents=True, exist_ok=True)
+    full.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def checks(project, **options: object):
+    result = run("doctor", "--json", cwd=project, **options)
+    found = [(c["section"], c["state"], c["text"]) for c in result.json["checks"]]
+    return result.code, found
+
+
+def of(found, section, state):
+    return [text for name, how, text in found if (name, how) == (section, state)]
+
+
+def test_a_sound_store_has_no_problems(project):
+    result = run("doctor", cwd=project)
+    assert result.code == 0
+    assert "No problems." in result.err
+    assert "1 active in nodes/" in result.out
+    assert "o200k_base" in result.out
+
+
+def test_without_a_store_it_says_why_and_what_to_do(tmp_path):
+    result = run("doctor", cwd=tmp_path)
+    assert result.code == 1
+    assert "rose init" in result.out
+
+
+def test_each_broken_file_is_named_with_line_and_reason(project):
+    put(project, "nodes/a.md", "---\nx: 1\nx: 2\n---\n# A\n")
+    put(project, "nodes/b.md", b"\xff\xfe#\0")
+    put(project, "nodes/c.md", "---\ntitle: a: b\n---\n")
+    put(project, ".rose/routing/r_000001.md", "---\nwhen: [\n")
+    put(project, ".rose/config.yaml", "routing:\n  max_tokens: many\n")
+    code, found = checks(project)
+    assert code == 1
+    assert [text.partition(" ")[0] for text in of(found, "lessons", "problem")] == [
+        "nodes/a.md:3:",
+        "nodes/b.md:1:",
+    ]
+    assert [text.partition(" ")[0] for text in of(found, "lessons", "note")] == ["nodes/c.md:2:"]
+    assert len(of(found, "rules", "problem")) == 1
+    assert "max_tokens" in of(found, "config", "problem")[0]
+    assert "4 active in nodes/" in of(found, "lessons", "ok")[0]
+
+
+def test_a_store_without_lessons_says_how_to_add_one(tmp_path):
+    folder = tmp_path / "home" / "empty"
+    folder.mkdir()
+    run("init", cwd=folder)
+    result = run("doctor", cwd=folder)
+    assert (result.code, "rose add" in result.out) == (0, True)
+
+
+def test_both_stores_are_looked_at(project):
+    run("init", "--home", cwd=project)
+    put(project.parent, ".rose/nodes/bad.md", "<<<<<<< a\n>>>>>>> b\n")
+    code, found = checks(project)
+    assert code == 1
+    assert str(project.parent / ".rose" / "nodes" / "bad.md") in of(found, "lessons", "problem")[0]
+
+
+def test_a_failed_session_is_a_problem_and_a_waiting_one_is_not(project):
+    store = layout.project_store(str(project))
+    names = {"host": "claude-code", "transcript": "/t.jsonl", "cwd": "/", "at": "2026"}
+    queue.put(store, session="s1", **names)
+    code, found = checks(project)
+    assert (code, of(found, "queue", "note")) == (0, ["1 waiting"])
+    for _ in range(queue.MAX_TRIES):
+        claimed = queue.claim(store, 0.0, ())
+        assert claimed is not None
+        queue.give_back(store, claimed, "no transcript")
+    code, found = checks(project)
+    assert (code, of(found, "queue", "problem")) == (1, ["session s1 failed: no transcript"])
+
+
+def test_the_hooks_last_failure_is_shown(project):
+    store = layout.project_store(str(project))
+    for problem in ("first", "second"):
+        line = {"v": 1, "at": "2026", "event": "E", "host": "h", "problem": problem}
+        files.append_line(store.log, files.dump_json(line))
+    assert of(checks(project)[1], "hook", "note") == ["last failure 2026: E: second"]
+
+
+def test_a_file_in_place_of_the_local_folder_is_a_problem(project):
+    local = project / ".rose" / "local"
+    for folder, _, names in os.walk(local, topdown=False):
+        for name in names:
+            os.unlink(os.path.join(folder, name))
+        os.rmdir(folder)
+    local.write_text("")
+    code, found = checks(project)
+    assert code == 1
+    assert "is no folder" in of(found, "store", "problem")[0]
+
+
+def test_a_stale_layer_is_a_note(project):
+    os.utime(project / ".rose" / "routing", ns=(1, 1))
+    assert of(checks(project)[1], "layer", "note") == ["older than its rules"]
+
+
+@pytest.mark.parametrize("home", [None, "/dev/null"])
+def test_it_works_without_a_home(project, home):
+    assert checks(project, env={"HOME": home})[0] == 0

@@ -1,0 +1,394 @@
+"""`rose reflect` and `rose undo` over the recorded sessions that the demo runs on."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from rose import files, layout
+from rose.reflection import queue
+from rose.routing import ledger, table
+from tests.clirun import ROOT, run
+
+DEMO = os.path.join(ROOT, "rose", "demo")
+FIRST = "10000000-0000-4000-8000-0000000000a1"
+SECOND = "20000000-0000-4000-8000-0000000000a2"
+NOW = "2026-11-30T09:12:44Z"
+
+
+@pytest.fixture
+def shop(tmp_path):
+    """Return the store of the demo's repository, set up and empty."""
+    base = os.path.join(os.path.realpath(tmp_path), "shop")
+    shutil.copytree(os.path.join(DEMO, "repo"), base)
+    run("init", cwd=base)
+    return layout.project_store(base)
+
+
+def transcript(shop, name, session=None, folder="transcripts"):
+    """Write a recorded session as it would have run in the shop and return its path."""
+    text = files.read_text(os.path.join(DEMO, "transcripts", f"{name}.jsonl"))
+    path = os.path.join(os.path.dirname(shop.base), folder, f"{session or name}.jsonl")
+    files.replace(path, text.replace("/repo", shop.base))
+    return path
+
+
+def rose(shop, *words: str):
+    return run(*words, cwd=shop.base)
+
+
+def both(shop):
+    """Reflect on the two recorded sessions of one kind of work; the second one's result."""
+    rose(shop, "reflect", "--transcript", transcript(shop, "work-1"))
+    return rose(shop, "reflect", "--transcript", transcript(shop, "work-2"))
+
+
+def host_copy(shop, name, session):
+    """Put a session where Claude Code keeps it."""
+    slug = shop.base.replace("/", "-").replace("_", "-").replace(".", "-")
+    return transcript(shop, name, session, os.path.join("home", ".claude", "projects", slug))
+
+
+def queued(shop, session, path):
+    queue.put(shop, host="claude-code", session=session, transcript=path, cwd=shop.base, at=NOW)
+
+
+def test_the_first_session_of_a_kind_says_that_it_takes_two(shop):
+    result = rose(shop, "reflect", "--transcript", transcript(shop, "work-1"))
+    assert (result.code, result.err) == (0, "")
+    assert result.out == (
+        f"session    {FIRST} (claude-code), 42 rows, 1 prompt\n"
+        "opened     testing/integration-db (read)\n"
+        'used       testing/integration-db: "APP_DB_URL=sqlite:///tmp/app.db"\n'
+        "rules      none sent\n"
+        "learned    nothing: the record does not tie testing/integration-db to this kind\n"
+        "           of task yet; that takes two sessions\n"
+        "routing    0 selection rules over 15 lessons  "
+        "(ratio 0.00, should fall as the store grows)\n"
+    )
+
+
+def test_the_second_session_says_what_was_learned_from_where_and_the_way_back(shop):
+    result = both(shop)
+    (rule,) = table.read(shop).rules
+    learned = result.out.split("learned    ")[1].splitlines()
+    assert learned[0] == f"added {rule.id} (match: {rule.match[0]})"
+    assert learned[1].strip().startswith("- When the task ")
+    assert '"The integration tests are red on my branch, find out why"' in result.out
+    assert f"           undo: rose undo {SECOND}\n" in result.out
+    assert result.out.endswith(
+        "routing    1 selection rule over 15 lessons  "
+        "(ratio 0.07, should fall as the store grows)\n"
+    )
+
+
+def test_a_dry_run_says_what_would_be_learned_and_writes_nothing(shop):
+    rose(shop, "reflect", "--transcript", transcript(shop, "work-1"))
+    before = ledger.read(shop)
+    path = transcript(shop, "work-2")
+    result = rose(shop, "reflect", "--transcript", path, "--dry-run")
+    assert result.code == 0
+    assert "learned    would have added a rule\n           - When the task " in result.out
+    assert "dry run: nothing was written" in result.out
+    assert "undo:" not in result.out
+    assert ledger.read(shop) == before
+    assert table.read(shop).rules == ()
+
+
+def test_a_session_that_is_recorded_already_changes_nothing(shop):
+    both(shop)
+    result = rose(shop, "reflect", "--transcript", transcript(shop, "work-2"))
+    assert result.code == 0
+    assert "is recorded\n           already, with all of its 45 rows" in result.out
+    assert len(ledger.read(shop).cases) == 2
+
+
+def test_json_of_one_session_holds_facts_and_operation(shop):
+    rose(shop, "reflect", "--transcript", transcript(shop, "work-1"))
+    found = rose(shop, "reflect", "--transcript", transcript(shop, "work-2"), "--json").json
+    assert (found["state"], found["session"], found["n"]) == ("reflected", SECOND, 2)
+    assert found["used"][0]["lesson"] == "testing/integration-db"
+    assert found["operation"]["accepted"] is True
+    assert found["reason"] is None
+
+
+def test_json_of_a_session_that_taught_nothing_says_why(shop):
+    found = rose(shop, "reflect", "--transcript", transcript(shop, "work-1"), "--json").json
+    assert found["operation"] is None
+    assert found["reason"].endswith("that takes two sessions")
+
+
+@pytest.mark.parametrize(
+    ("keep", "why"),
+    [
+        (lambda _: False, "nothing: no lesson was opened"),
+        (lambda row: "Read" in row, "nothing: lessons were opened, but none is known"),
+    ],
+)
+def test_a_session_without_use_says_what_was_missing(shop, keep, why):
+    path = transcript(shop, "work-1")
+    rows = files.read_text(path).splitlines()
+    calls = {}
+    for row in map(json.loads, rows):
+        content = row.get("message", {}).get("content")
+        for block in content if isinstance(content, list) else []:
+            if block.get("type") == "tool_use":
+                calls[block["id"]] = block["name"]
+    gone = [call for call, name in calls.items() if not keep(name)]
+    files.replace(path, "\n".join(r for r in rows if not any(c in r for c in gone)) + "\n")
+    result = rose(shop, "reflect", "--transcript", path)
+    assert why in result.out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["--pending", "--all"],
+        ["--transcript", "x", "--session", "y"],
+        ["--transcript", "x", "--backend", "oracle"],
+        ["--pending", "--dry-run"],
+    ],
+)
+def test_a_call_that_does_not_say_which_session_is_a_usage_error(shop, words):
+    result = rose(shop, "reflect", *words)
+    assert (result.code, result.out) == (2, "")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--transcript", "missing.jsonl"],
+        ["--transcript", "."],
+        ["--transcript", "README.md", "--host", "nobody"],
+        ["--session", "no-such-session"],
+        ["--session", "../../etc/passwd"],
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_a_sentence(shop, words):
+    result = rose(shop, "reflect", *words)
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith("rose: ")
+    assert "bug" not in result.err
+
+
+def test_without_a_store_reflection_is_refused(tmp_path):
+    assert run("reflect", "--pending", cwd=tmp_path).code == 1
+    assert run("undo", cwd=tmp_path).code == 1
+
+
+def test_the_worker_without_a_store_has_nothing_to_do(tmp_path):
+    result = run("reflect", "--pending", "--worker", cwd=tmp_path)
+    assert (result.code, result.out, result.err) == (0, "", "")
+
+
+def test_a_session_is_found_where_the_host_keeps_it(shop):
+    host_copy(shop, "work-1", FIRST)
+    result = rose(shop, "reflect", "--session", FIRST)
+    assert result.code == 0
+    assert [case.session for case in ledger.read(shop).cases] == [FIRST]
+
+
+def test_all_prints_one_line_a_session_and_may_be_repeated(shop):
+    host_copy(shop, "work-1", FIRST)
+    host_copy(shop, "work-2", SECOND)
+    result = rose(shop, "reflect", "--all")
+    lines = result.out.splitlines()
+    assert result.code == 0
+    assert [line.split("  ", 1)[0] for line in lines] == ["1/2", "2/2"]
+    assert f"{FIRST} reflected: 1 opened, 1 used" in result.out
+    again = rose(shop, "reflect", "--all")
+    assert f"{FIRST} already" in again.out
+    assert len(ledger.read(shop).cases) == 2
+
+
+def test_all_goes_on_after_a_transcript_that_cannot_be_read(shop):
+    host_copy(shop, "work-1", FIRST)
+    files.replace(host_copy(shop, "work-2", SECOND), "")
+    result = rose(shop, "reflect", "--all")
+    assert result.code == 1
+    assert "failed: " in result.out
+    assert f"{FIRST} reflected" in result.out
+    found = rose(shop, "reflect", "--all", "--json")
+    assert found.code == 1
+    assert [len(found.json[key]) for key in ("outcomes", "failures")] == [1, 1]
+
+
+def test_all_without_sessions_says_so(shop):
+    assert rose(shop, "reflect", "--all").out == "No session of this project was found.\n"
+
+
+def test_the_queue_is_worked_and_emptied(shop):
+    assert rose(shop, "reflect", "--pending").out == "The queue is empty.\n"
+    queued(shop, FIRST, transcript(shop, "work-1"))
+    queued(shop, SECOND, transcript(shop, "work-2"))
+    result = rose(shop, "reflect", "--pending")
+    assert result.code == 0
+    assert f"{SECOND} reflected" in result.out
+    assert f"  undo: rose undo {SECOND}\n" in result.out
+    assert queue.entries(shop) == []
+
+
+def test_a_session_of_the_queue_that_fails_is_said_and_stays(shop):
+    queued(shop, FIRST, "/nowhere.jsonl")
+    result = rose(shop, "reflect", "--pending")
+    assert result.code == 1
+    assert f"{FIRST} failed: " in result.out
+    assert [entry["state"] for entry in queue.entries(shop)] == ["pending"]
+    found = rose(shop, "reflect", "--pending", "--json")
+    assert found.code == 1
+    assert found.json["failures"][0]["session"] == FIRST
+
+
+def test_a_session_without_a_transcript_is_said(shop):
+    queued(shop, FIRST, "")
+    assert "has no transcript" in rose(shop, "reflect", "--pending").out
+
+
+def test_a_second_worker_by_hand_is_told_to_wait(shop):
+    with queue.working_lock(shop, 0):
+        result = rose(shop, "reflect", "--pending")
+    assert result.code == 1
+    assert "another rose process" in result.err
+
+
+def test_the_worker_is_quiet_and_logs_what_failed(shop):
+    queued(shop, FIRST, transcript(shop, "work-1"))
+    queued(shop, SECOND, "/nowhere.jsonl")
+    result = rose(shop, "reflect", "--pending", "--worker")
+    assert (result.code, result.out, result.err) == (0, "", "")
+    lines = [line for _, line in files.read_jsonl(shop.log)]
+    assert [line["event"] for line in lines] == ["worker"]
+    assert str(lines[0]["problem"]).startswith(f"session {SECOND}: /nowhere.jsonl")
+    assert SECOND in rose(shop, "status").out.split("hook       ")[1]
+
+
+def test_a_failed_session_that_is_reflected_on_by_hand_leaves_the_queue(shop):
+    path = transcript(shop, "work-1")
+    queued(shop, FIRST, path)
+    assert rose(shop, "reflect", "--session", FIRST).code == 0
+    assert queue.entries(shop) == []
+
+
+def test_undo_takes_the_last_reflection_back(shop):
+    both(shop)
+    (rule,) = table.read(shop).rules
+    result = rose(shop, "undo")
+    assert result.code == 0
+    assert result.out == (
+        f"Session {SECOND} is taken back.\n"
+        f"  {rule.id} is deleted\n"
+        "routing    0 selection rules over 15 lessons  "
+        "(ratio 0.00, should fall as the store grows)\n"
+    )
+    assert table.read(shop).rules == ()
+    assert [case.session for case in ledger.read(shop).cases] == [FIRST]
+    assert f"added {rule.id}, taken back since" in rose(shop, "status").out
+
+
+def test_undo_of_a_session_that_changed_no_rule_says_so(shop):
+    both(shop)
+    result = rose(shop, "undo", FIRST[:8])
+    assert result.code == 0
+    assert "it had changed no rule; its credit no longer counts" in result.out
+
+
+def test_undo_leaves_a_rule_that_a_person_edited(shop):
+    both(shop)
+    (rule,) = table.read(shop).rules
+    files.replace(rule.path, files.read_text(rule.path) + "mine\n")
+    result = rose(shop, "undo", SECOND)
+    assert f"{rule.id} is left alone: it was edited since" in result.out
+    assert os.path.exists(rule.path)
+
+
+def test_undo_in_json(shop):
+    both(shop)
+    (rule,) = table.read(shop).rules
+    found = rose(shop, "undo", "--json").json
+    assert found == {
+        "session": SECOND,
+        "n": 2,
+        "restored": [],
+        "deleted": [rule.id],
+        "left": [],
+        "commit": None,
+    }
+
+
+@pytest.mark.parametrize("words", [[], ["no-such-session"]])
+def test_undo_with_nothing_to_take_back_is_refused(shop, words):
+    result = rose(shop, "undo", *words)
+    assert (result.code, result.out) == (1, "")
+    assert "no reflection" in result.err
+
+
+def test_a_forgotten_rule_is_not_written_again(shop):
+    both(shop)
+    (rule,) = table.read(shop).rules
+    rose(shop, "route", "--forget", rule.id)
+    rose(shop, "undo", SECOND)
+    result = rose(shop, "reflect", "--transcript", transcript(shop, "work-2"), "--json")
+    assert result.code == 0
+    assert rule.match not in [again.match for again in table.read(shop).rules]
+
+
+def test_a_rule_that_was_not_delivered_is_named_when_its_lesson_is_used(shop):
+    both(shop)
+    (rule,) = table.read(shop).rules
+    path = transcript(shop, "work-routed")
+    result = rose(shop, "reflect", "--transcript", path)
+    said = " ".join(result.out.split())
+    assert f"nothing: {rule.id} leads to testing/integration-db already" in said
+
+
+def test_a_session_whose_lesson_led_to_a_forgotten_rule_says_so(shop):
+    rose(shop, "reflect", "--transcript", transcript(shop, "work-1"))
+    taught = rose(
+        shop,
+        "route",
+        "--when",
+        "db work",
+        "--then",
+        "read nodes/testing/integration-db.md",
+        "--json",
+    ).json
+    rose(shop, "route", "--forget", taught["id"])
+    rose(shop, "undo", FIRST)
+    result = rose(shop, "reflect", "--transcript", transcript(shop, "work-1"))
+    said = " ".join(result.out.split())
+    assert f"was forgotten by a person ({taught['id']})" in said
+
+
+def prompted(shop, name):
+    """Let the hook answer a session's prompt; the transcript with what it printed."""
+    path = transcript(shop, name)
+    rows = [json.loads(line) for line in files.read_text(path).splitlines()]
+    session = next(row["sessionId"] for row in rows if "sessionId" in row)
+    payload = {"session_id": session, "transcript_path": path, "cwd": shop.base, "prompt": "x"}
+    hook = [sys.executable, "-IS", os.path.join(ROOT, "rose", "launch.py"), "UserPromptSubmit"]
+    done = subprocess.run(
+        hook, input=json.dumps(payload), capture_output=True, text=True, check=True, cwd=shop.base
+    )
+    block = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    for row in rows:
+        if row.get("attachment", {}).get("type") == "hook_additional_context":
+            row["attachment"]["content"] = [block]
+            row["rendered"] = [{"content": f"hook additional context: {block}\n"}]
+    files.replace(path, "".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_a_delivered_rule_is_credited_and_the_credit_is_shown(shop):
+    both(shop)
+    (rule,) = table.read(shop).rules
+    result = rose(shop, "reflect", "--transcript", prompted(shop, "work-routed"))
+    assert f"rules      1 sent, 1 delivered\n           {rule.id} followed-useful\n" in result.out
+    assert "nothing: what was used had been offered by a rule; it is credited" in result.out
+    assert f"{rule.id}  score 0.25  helped 1+0  wasted 0+0  seen 1" in rose(shop, "route").out
+    assert "3 sessions recorded, rules sent in 1, delivered in 1" in rose(shop, "status").out

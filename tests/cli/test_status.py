@@ -1,0 +1,325 @@
+"""`rose status`: one screen, from an empty store to a broken one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+
+from rose import files, layout
+from rose.reflection import queue
+from rose.routing import cases, ledger, table
+from tests import factories
+from tests.clirun import run
+
+NOW = "2026-11-30T09:12:44Z"
+
+
+@pytest.fixture
+def project(tmp_path):
+    """Return a project's store with three lessons."""
+    store = factories.a_store(tmp_path)
+    for path in ("nodes/testing/db.md", "nodes/testing/fixtures.md", "nodes/api/paging.md"):
+        factories.a_lesson_file(store, path)
+    return store
+
+
+def status(store):
+    result = run("status", cwd=store.base)
+    assert (result.code, result.err) == (0, "")
+    return result.out
+
+
+def row(out, label):
+    """Return the lines of one labelled row."""
+    lines = out.splitlines()
+    start = next(at for at, line in enumerate(lines) if line.startswith(label))
+    found = [lines[start][11:]]
+    for line in lines[start + 1 :]:
+        if not line.startswith(" " * 11):
+            break
+        found.append(line[11:])
+    return found
+
+
+def credit(store, **fields):
+    """Record one session in the store's ledger."""
+    return ledger.append(
+        store,
+        "local",
+        lambda n: cases.line_of(cases.Case(**{"session": f"s{n}", "n": n, **fields})),
+    )
+
+
+def reflected(store, **fields):
+    """Append a line to the log of reflections."""
+    line = {"v": 1, "at": NOW, "session": "s1", "host": "codex", "n": 1, "rows": 9, **fields}
+    files.append_line(os.path.join(store.traces, "reflect.jsonl"), files.dump_json(line))
+
+
+def an_operation(**fields):
+    known = {"kind": "add", "when": "docs", "then": "read nodes/api/", "rule": "r_00000a"}
+    return {**known, "accepted": True, "findings": [], **fields}
+
+
+def queued(store, session, **fields):
+    """Put a session into the queue, in a state of its life."""
+    queue.put(store, host="codex", session=session, transcript="/t.jsonl", cwd="/", at=NOW)
+    path = os.path.join(store.queue, layout.session_name("codex", session) + ".json")
+    entry = files.parse_json(files.read_text(path))
+    files.replace(path, files.dump_json({**entry, **fields}))
+
+
+def test_an_empty_store_says_the_next_step_in_every_row(tmp_path):
+    assert status(factories.a_store(tmp_path)) == (
+        "store      .rose\n"
+        'lessons    none in nodes/ yet: rose add "TITLE", or rose init --adopt\n'
+        "routing    0 selection rules over 0 lessons  "
+        "(ratio n/a, should fall as the store grows)\n"
+        "layer      empty: nothing is sent, 0 of 800 tokens\n"
+        "learned    no session yet: rose reflect --transcript PATH learns from one\n"
+        "delivery   no session recorded yet\n"
+        "queue      empty\n"
+        "hook       no failure logged\n"
+        "broken     nothing\n"
+    )
+
+
+def test_without_a_store_the_command_that_makes_one_is_named(tmp_path):
+    result = run("status", cwd=tmp_path)
+    assert (result.code, result.out) == (1, "")
+    assert "rose init" in result.err
+
+
+def test_a_store_at_work_fits_one_screen(project):
+    factories.a_rule_file(
+        project,
+        id="r_00000a",
+        when="the task runs the integration tests",
+        then="read nodes/testing/ first",
+        origin="reflection",
+        evidence=[{"session": "s1", "quote": "could not connect"}],
+    )
+    for rules, lessons in ((1, 2), (1, 3)):
+        credit(
+            project,
+            sent=("r_00000a",),
+            delivered=("r_00000a",),
+            store_rules=rules,
+            store_lessons=lessons,
+        )
+    reflected(project, operations=[an_operation()])
+    out = status(project)
+    assert out.splitlines()[1:5] == [
+        "lessons    3 active",
+        "routing    1 selection rule over 3 lessons  (ratio 0.33, should fall as the store grows)",
+        "trend      0.50 at session 1, 0.33 at session 2, 0.33 now: level",
+        "layer      " + row(out, "layer")[0],
+    ]
+    assert row(out, "learned") == [
+        "2026-11-30 09:12 session s1: added r_00000a",
+        "- When the task runs the integration tests: read nodes/testing/ first",
+        "undo: rose undo s1",
+    ]
+    assert row(out, "delivery") == ["2 sessions recorded, rules sent in 2, delivered in 2"]
+    assert max(len(line) for line in out.splitlines() if not line.startswith("routing")) <= 80
+
+
+def test_the_layer_row_says_what_a_session_pays(project):
+    factories.a_rule_file(project)
+    first, second = row(status(project), "layer")
+    tokens, size = first.split(", ")[1].split()[0], first.split(", ")[2].split()[0]
+    layer = files.parse_json(files.read_text(project.layer))
+    assert (tokens, size) == (str(layer["tokens"]), str(len(layer["block"])))
+    assert first == f"1 rule, {tokens} of 800 tokens (o200k_base), {size} bytes"
+    assert second == f"each session pays {tokens} tokens once; again per subagent and compaction"
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ("routing:\n  repeat: every-prompt\n", "every prompt pays"),
+        ("routing:\n  enabled: false\n", "off: nothing is sent"),
+        ("routing:\n  max_tokens: 0\n", "off: nothing is sent"),
+    ],
+)
+def test_the_layer_row_follows_the_settings(project, config, said):
+    factories.a_rule_file(project)
+    files.replace(project.config, config)
+    assert row(status(project), "layer")[-1].startswith(said)
+
+
+def test_archived_lessons_are_counted_apart(project):
+    factories.a_lesson_file(project, "nodes/old.md", "---\nstatus: archived\n---\n# Old\n")
+    out = status(project)
+    assert row(out, "lessons") == ["3 active, 1 archived"]
+    assert "over 3 lessons" in out
+
+
+def test_sessions_that_taught_nothing_are_said(project):
+    credit(project)
+    reflected(project, operations=[], retired=[])
+    assert row(status(project), "learned") == [
+        "nothing yet from 1 session: it takes two that used the same lesson"
+    ]
+
+
+def test_a_refused_rule_a_retired_one_and_one_taken_back_are_shown_as_such(project):
+    factories.a_rule_file(project, id="r_00000b", status="retired")
+    credit(project)
+    fault = "then: no-target: No lesson matches nodes/x/."
+    reflected(
+        project,
+        operations=[an_operation(rule=None, accepted=False, findings=[fault])],
+        retired=[{"rule": "r_00000b", "reason": "helped 0, wasted 9 in 10 verdicts"}],
+    )
+    reflected(project, session="gone", at="2026-11-30T10:00:00Z", operations=[an_operation()])
+    assert row(status(project), "learned") == [
+        "2026-11-30 10:00 session gone: added r_00000a, taken back since",
+        "- When docs: read nodes/api/",
+        "2026-11-30 09:12 session s1: refused a rule, retired r_00000b",
+        "- When docs: read nodes/api/",
+        f"refused: {fault}",
+        "- When the task is a test: read nodes/testing/",
+        "retired: helped 0, wasted 9 in 10 verdicts",
+        "undo: rose undo s1",
+    ]
+
+
+def test_the_queue_row_counts_what_waits_and_names_what_failed(project):
+    queued(project, "one")
+    queued(project, "two", state="working", tries=1)
+    queued(project, "three $(x)", state="failed", tries=3, reason="/t.jsonl: not there")
+    assert row(status(project), "queue") == [
+        "1 pending, 1 in work: rose reflect --pending works them now",
+        "failed after 3 tries: /t.jsonl: not there",
+        "again: rose reflect --session 'three $(x)'",
+    ]
+
+
+def test_more_failures_than_fit_are_counted(project):
+    for number in range(5):
+        queued(project, f"s{number}", state="failed", tries=3, reason="gone")
+    assert row(status(project), "queue")[-1] == "and 2 more that failed (rose status --json)"
+
+
+def test_the_latest_failure_of_the_hook_is_shown_without_control_characters(project):
+    for at, problem in (("2026-11-30T09:00:00Z", "old"), (NOW, "deadline\x1b[2J came\nfirst")):
+        line = {"v": 1, "at": at, "event": "UserPromptSubmit", "host": "codex", "problem": problem}
+        files.append_line(project.log, files.dump_json(line))
+    said = " ".join(row(status(project), "hook"))
+    assert said.startswith(f"last failure {NOW} UserPromptSubmit codex: deadline")
+    assert "\x1b" not in said
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"sent": ("r_1",), "delivered": ("r_1",)}, ["rules sent in 1, delivered in 1"]),
+        (
+            {"sent": ("r_1",), "delivered": ()},
+            ["rules sent in 1, delivered in 0, not in 1"],
+        ),
+        (
+            {"sent": ("r_1",), "delivered": None},
+            [
+                "rules sent in 1, delivered in 0",
+                "unknown in 1: the host leaves no transcript to tell",
+            ],
+        ),
+        ({"sent": (), "delivered": ()}, ["rules sent in 0"]),
+        ({"sent": (), "delivered": None}, ["rules sent in 0"]),
+    ],
+)
+def test_delivery_tells_what_arrived_from_what_is_unknown(project, fields, said):
+    credit(project, **fields)
+    assert row(status(project), "delivery") == [f"1 session recorded, {said[0]}", *said[1:]]
+
+
+def test_one_broken_file_of_each_kind_is_named_and_the_rest_works(project):
+    factories.a_rule_file(project, id="r_00000a")
+    files.replace(
+        table.path_of(project, "r_00000b"), "---\nwhen: x\n<<<<<<< a\n=======\n>>>>>>> b\n"
+    )
+    factories.a_lesson_file(project, "nodes/broken.md", "---\ntitle: [a\n---\n# Broken\n")
+    files.replace(project.config, "routing:\n  repeat: sometimes\n")
+    out = status(project)
+    text = " ".join(row(out, "broken"))
+    assert "nodes/broken.md:" in text
+    assert ".rose/routing/r_00000b.md:3: merge-conflict:" in text
+    assert "`routing.repeat` is 'sometimes'" in text
+    assert row(out, "layer")[0].startswith("1 rule, ")
+
+
+@pytest.mark.parametrize(
+    ("place", "named"),
+    [
+        (".rose/local", "hook       last failure"),
+        (".rose/routing", "routing-unreadable"),
+        (".rose/rejections", "rejections-unreadable"),
+        (".rose/local/layer.json/x", ""),
+        (".rose/local/ledger", ""),
+        (".rose/local/queue", ""),
+        (".rose/local/traces", ""),
+        (".rose/config.yaml/x", "config-unreadable"),
+    ],
+)
+def test_a_file_or_a_folder_in_the_wrong_place_stops_neither_status_nor_route(
+    project, place, named
+):
+    shutil.rmtree(os.path.join(project.base, place), ignore_errors=True)
+    files.replace(os.path.join(project.base, place), b"\xff not what it should be")
+    out = run("status", cwd=project.base)
+    assert out.code == 0
+    assert named in out.out
+    assert run("route", cwd=project.base).code == 0
+    assert run("status", "--json", cwd=project.base).code == 0
+
+
+def test_many_broken_files_are_cut_and_the_rest_is_counted(project):
+    for number in range(12):
+        files.replace(table.path_of(project, f"r_{number:06x}"), b"\xff\xfe")
+    assert row(status(project), "broken")[-1] == "and 4 more: rose doctor lists them"
+
+
+def test_json_holds_every_figure(project):
+    factories.a_rule_file(project, id="r_00000a")
+    credit(project, store_rules=1, store_lessons=2)
+    credit(project, store_rules=1, store_lessons=3)
+    reflected(project, operations=[an_operation()])
+    found = run("status", "--json", cwd=project.base).json
+    assert found["lessons"] == {"active": 3, "all": 3}
+    assert found["routing"]["ratio"] == 0.3333
+    assert found["trend"] == {
+        "points": [
+            {"n": 1, "rules": 1, "lessons": 2, "ratio": 0.5},
+            {"n": 2, "rules": 1, "lessons": 3, "ratio": 0.3333},
+        ],
+        "now": 0.3333,
+        "direction": "level",
+    }
+    assert found["layer"]["max_tokens"] == 800
+    assert found["learned"][0]["changes"][0]["change"] == "added"
+    assert found["delivery"]["sessions"] == 2
+    assert found["queue"] == {"pending": 0, "working": 0, "failed": []}
+    assert (found["hook_failure"], found["broken"]) == (None, [])
+    assert found["stores"] == [{"kind": "project", "base": project.base, "path": project.dot}]
+
+
+def test_the_home_store_is_named_and_counted(project, tmp_path):
+    dot = str(tmp_path / "home" / ".rose")
+    home = layout.Store(dot, dot, "home")
+    factories.a_lesson_file(home, "nodes/git.md")
+    out = status(project)
+    assert row(out, "store") == [".rose", "~/.rose (home)"]
+    assert row(out, "lessons") == ["4 active"]
+    assert "over 4 lessons" in out
+
+
+def test_torn_lines_in_the_log_of_reflections_are_passed_over(project):
+    credit(project)
+    reflected(project, operations=[an_operation()])
+    path = os.path.join(project.traces, "reflect.jsonl")
+    files.replace(path, files.read_text(path) + '{"v":1,"sess\n[]\n{"session": "s1"}\n{"v":')
+    assert row(status(project), "learned")[0].endswith("added r_00000a")

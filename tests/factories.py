@@ -1,0 +1,38 @@
+"""Small real things for tests: a store, a lesson file, a rule file."""
+
+from __future__ import annotations
+
+import itertools
+import os
+
+from rose import layout, yamltext
+
+_numbers = itertools.count(1)
+
+
+def a_store(tmp_path, name: str = "repo") -> layout.Store:
+    """Return a project store with its folders, and no lesson and no rule."""
+    store = layout.project_store(os.path.join(os.path.realpath(tmp_path), name))
+    os.makedirs(store.routing)
+    os.makedirs(os.path.join(store.base, "nodes"))
+    return store
+
+
+def a_lesson_file(store: layout.Store, path: str, text: str = "# A lesson\n\nBody.\n") -> str:
+    """Write a lesson below the store's base and return its full path."""
+    full = os.path.join(store.base, path)
+    os.makedirs(os.path.dirname(full), exist_ok=True)
+    with open(full, "w", encoding="utf-8", newline="") as stream:
+        stream.write(text)
+    return full
+
+
+def a_rule_file(store: layout.Store, **fields: object) -> str:
+    """Write a rule file with plain defaults and return the rule's id."""
+    rule_id = str(fields.pop("id", f"r_{next(_numbers):06x}"))
+    known = {"id": rule_id, "when": "the task is a test", "then": "read nodes/testing/", **fields}
+    os.makedirs(store.routing, exist_ok=True)
+    path = os.path.join(store.routing, f"{rule_id}.md")
+    with open(path, "w", encoding="utf-8", newline="") as stream:
+        stream.write(f"---\n{yamltext.dump(known)}---\nWhy.\n")
+    return rule_id

@@ -1,0 +1,61 @@
+"""rose's own block is cut out of any text, and quotes are looked for in the rest."""
+
+from __future__ import annotations
+
+import pytest
+
+from rose.hosts import registry
+from rose.hosts.base import regions, strip_block
+from tests.hosts.making import attachment, call, capture, result, said, user, write
+
+BLOCK = (
+    "rose routing layer v1: where knowledge lies.\n"
+    "Store: /repo\n"
+    "- When the task is a docs change: read nodes/docs/"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("plain", "plain"),
+        (BLOCK, ""),
+        (f"a\n{BLOCK}\nb", "a\nb"),
+        (f"a\n{BLOCK}\n\nb\n- c", "a\n\nb\n- c"),
+        (f"{BLOCK}\n{BLOCK}\nb", "b"),
+        (f'{{"context": "{BLOCK}"}}'.replace("\n", "\\n"), ""),
+        ("rose routing layer v1", ""),
+    ],
+)
+def test_a_block_is_cut_out_of_a_text(text, rest):
+    assert strip_block(text) == rest
+
+
+def test_regions_are_messages_and_results_without_roses_own_text(tmp_path):
+    path = write(
+        tmp_path / "a.jsonl",
+        [
+            user("fix it"),
+            attachment("hook_additional_context", 1, content=[BLOCK], hookEvent="UserPromptSubmit"),
+            said("looking", 2),
+            call("Bash", {"command": "rose route"}, second=3),
+            result(f"rules:\n{BLOCK}", second=4),
+            call("Bash", {"command": "cat .rose/x"}, "t2", second=5),
+            result(BLOCK, "t2", second=6),
+            user('<rose-reflection v="1"> what was used?', 7),
+        ],
+    )
+
+    assert list(regions(registry.open_transcript(path, None))) == [
+        (1, "prompt", "fix it"),
+        (2, "said", "looking"),
+        (3, "result", "rules:"),
+    ]
+
+
+def test_the_regions_of_a_capture_hold_the_lesson_that_was_read():
+    found = list(regions(registry.open_transcript(capture("claude/work-routed.jsonl"), None)))
+
+    assert [kind for _, kind, _ in found] == ["prompt", "said", "result", "result", "said"]
+    assert "Export `APP_DB_URL=sqlite:///tmp/app.db`" in found[2][2]
+    assert not [text for _, _, text in found if "When the task" in text]

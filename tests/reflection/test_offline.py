@@ -1,0 +1,289 @@
+"""The reflector without a model: what the record of cases supports, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rose.reflection import offline
+from rose.routing import features
+from rose.routing.cases import Case
+from rose.routing.rules import Rule
+from rose.store.lessons import Lesson
+
+DB = "nodes/testing/db.md"
+FIXTURES = "nodes/testing/fixtures.md"
+LINKS = "nodes/docs/links.md"
+
+
+def a_lesson(path, title=""):
+    name = path.removeprefix("nodes/").removesuffix(".md")
+    return Lesson(
+        name, path, title or name, "", (), "active", "", "", (), "", "v", "project", "nodes"
+    )
+
+
+def a_case(n, kinds, used=(), **fields):
+    names = tuple(path.removeprefix("nodes/").removesuffix(".md") for path in used)
+    return Case(f"s{n}", n, kinds=tuple(kinds), used=names, delivered=(), **fields)
+
+
+def a_rule(**fields):
+    known = {
+        "id": "r_000001",
+        "match": ("word:suite",),
+        "targets": (DB,),
+        "origin": "reflection",
+        **fields,
+    }
+    known.setdefault("when", features.when_from_match(known["match"]))
+    known.setdefault("then", offline.then_of(known["targets"]))
+    return Rule(**known)
+
+
+def propose(case, past=(), rules=(), forgotten=lambda _match, _targets: False, used=None):
+    lessons = [a_lesson(f"nodes/{name}.md") for name in case.used] if used is None else used
+    return offline.propose(case, lessons, past, offline.Ground(rules, ("nodes",), forgotten))
+
+
+NOW = a_case(2, ["word:suite"], [DB])
+BEFORE = a_case(1, ["word:suite"], [DB])
+
+
+def test_the_second_session_of_a_kind_writes_a_rule():
+    found = propose(NOW, [BEFORE])
+    assert found is not None
+    assert (found.kind, found.match, found.targets) == ("add", ("word:suite",), (DB,))
+    assert found.when == "the task mentions `suite`"
+    assert found.then == f"read {DB}"
+
+
+def test_the_first_session_writes_none():
+    assert propose(NOW) is None
+
+
+def test_a_session_that_used_nothing_writes_none():
+    assert propose(a_case(2, ["word:suite"]), [BEFORE]) is None
+
+
+def test_another_lesson_each_time_ties_nothing():
+    assert propose(NOW, [a_case(1, ["word:suite"], [LINKS])]) is None
+
+
+def test_another_feature_each_time_ties_nothing():
+    assert propose(NOW, [a_case(1, ["word:docs"], [DB])]) is None
+
+
+def test_a_feature_that_is_seldom_right_is_not_taken():
+    noise = [a_case(n, ["word:suite"]) for n in range(3, 12)]
+    others = [a_case(n, ["word:x"]) for n in range(20, 80)]
+    assert propose(NOW, [BEFORE, *noise, *others]) is None
+
+
+def test_a_precision_of_a_fifth_is_enough():
+    noise = [a_case(n, ["word:suite"]) for n in range(3, 11)]
+    others = [a_case(n, ["word:x"]) for n in range(20, 80)]
+    assert propose(NOW, [BEFORE, *noise, *others]) is not None
+
+
+def test_a_feature_of_more_than_a_quarter_of_all_cases_says_too_little():
+    often = [a_case(n, ["word:suite"], [DB]) for n in range(3, 20)]
+    assert propose(NOW, [BEFORE, *often]) is None
+
+
+def test_a_lesson_that_a_delivered_rule_offered_needs_no_rule():
+    case = Case("s2", 2, kinds=("word:suite",), used=("testing/db",), delivered=("r_000001",))
+    rule = a_rule(match=("word:other",))
+    assert propose(case, [BEFORE], [rule]) is None
+
+
+def test_where_delivery_is_unknown_what_was_sent_counts_as_offered():
+    case = Case("s2", 2, kinds=("word:suite",), used=("testing/db",), sent=("r_000001",))
+    assert propose(case, [BEFORE], [a_rule(match=("word:other",))]) is None
+
+
+def test_a_name_in_the_lesson_decides_between_equal_features():
+    kinds = ["word:aaa", "word:zz", "command:pytest"]
+    found = propose(
+        a_case(2, kinds, [DB]), [a_case(1, kinds, [DB])], used=[a_lesson(DB, "About zz")]
+    )
+    assert found.match == ("word:zz",)
+
+
+def test_a_word_comes_before_a_command_and_a_command_before_a_folder():
+    kinds = ["folder:src/", "command:pytest", "word:x1"]
+    found = propose(a_case(2, kinds, [LINKS]), [a_case(1, kinds, [LINKS])])
+    assert found.match == ("word:x1",)
+    found = propose(a_case(2, kinds[:2], [LINKS]), [a_case(1, kinds[:2], [LINKS])])
+    assert found.match == ("command:pytest",)
+
+
+def test_a_folder_counts_for_the_folders_above_it():
+    case, past = (
+        a_case(2, ["folder:src/api/"], [DB]),
+        [a_case(1, ["folder:src/web/"], [DB])],
+    )
+    assert propose(case, past).match == ("folder:src/",)
+
+
+def test_the_same_target_widens_the_match_of_a_rule():
+    rule = a_rule(match=("word:other",))
+    found = propose(NOW, [BEFORE], [rule])
+    assert (found.kind, found.rule) == ("widen-match", rule)
+    assert found.match == ("word:other", "word:suite")
+    assert found.when == "the task mentions `other` or `suite`"
+    assert found.then == rule.then
+
+
+def test_a_rule_that_applies_already_is_left_alone():
+    assert propose(NOW, [BEFORE], [a_rule()]) is None
+
+
+def test_a_folder_that_holds_the_lesson_is_the_same_target():
+    rule = a_rule(match=("word:other",), targets=("nodes/testing/",))
+    assert propose(NOW, [BEFORE], [rule]).rule == rule
+
+
+def test_a_full_match_loses_its_weakest_feature_to_a_clearly_better_one():
+    match = tuple(f"word:w{n}" for n in range(6))
+    strong = [a_case(n + 10, [f"word:w{n}"], [DB]) for n in range(1, 6)]
+    strong += [a_case(n + 20, [f"word:w{n}"], [DB]) for n in range(1, 6)]
+    found = propose(NOW, [BEFORE, *strong], [a_rule(match=match)])
+    assert found.match == (*match[1:], "word:suite")
+
+
+def test_a_full_match_of_equally_good_features_stays():
+    match = tuple(f"word:w{n}" for n in range(6))
+    equal = [a_case(n + 10 * k, [f"word:w{n}"], [DB]) for n in range(6) for k in (1, 2)]
+    assert propose(NOW, [BEFORE, *equal], [a_rule(match=match)]) is None
+
+
+def test_the_same_feature_widens_the_targets_of_a_rule():
+    rule = a_rule(targets=(LINKS,))
+    found = propose(NOW, [BEFORE], [rule])
+    assert (found.kind, found.rule, found.targets) == ("widen-targets", rule, (LINKS, DB))
+    assert found.then == f"read {LINKS} and {DB}"
+    assert found.match == rule.match
+
+
+def test_a_rule_has_three_targets_at_most():
+    rule = a_rule(targets=(LINKS, "nodes/a.md", "nodes/b.md"))
+    assert propose(NOW, [BEFORE], [rule]) is None
+
+
+def test_where_one_feature_is_taken_the_next_one_serves():
+    kinds = ["word:suite", "command:pytest"]
+    rule = a_rule(targets=(LINKS, "nodes/a.md", "nodes/b.md"))
+    found = propose(a_case(2, kinds, [DB]), [a_case(1, kinds, [DB])], [rule])
+    assert (found.kind, found.match) == ("add", ("command:pytest",))
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        a_rule(origin="manual", when="the suite is run", match=()),
+        a_rule(origin="manual"),
+        a_rule(origin="reflection", when="the suite is run", match=()),
+        a_rule(status="proposed", match=("word:other",)),
+        a_rule(status="declined"),
+        a_rule(status="retired"),
+    ],
+    ids=["in words", "met", "a model's in words", "proposed", "declined", "retired"],
+)
+def test_a_rule_that_speaks_of_the_lesson_already_stops_a_new_one(rule):
+    assert propose(NOW, [BEFORE], [rule]) is None
+
+
+def test_a_persons_rule_for_another_kind_of_work_does_not_stop_a_new_one():
+    found = propose(NOW, [BEFORE], [a_rule(origin="manual", match=("word:other",))])
+    assert (found.kind, found.rule) == ("add", None)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        a_rule(origin="manual", targets=(LINKS,)),
+        a_rule(targets=(LINKS,), then="first skim nodes/docs/links.md"),
+        a_rule(targets=(LINKS,), approval="approved"),
+    ],
+    ids=["manual", "reworded", "approved"],
+)
+def test_a_persons_words_are_never_changed(rule):
+    assert propose(NOW, [BEFORE], [rule]) is None
+
+
+def test_a_retired_rule_does_not_stop_another_feature():
+    kinds = ["word:suite", "command:pytest"]
+    found = propose(a_case(2, kinds, [DB]), [a_case(1, kinds, [DB])], [a_rule(status="retired")])
+    assert found.match == ("command:pytest",)
+
+
+def test_what_a_person_deleted_is_not_written_again():
+    asked = []
+
+    def forgotten(match, targets):
+        asked.append((tuple(match), tuple(targets)))
+        return True
+
+    assert propose(NOW, [BEFORE], forgotten=forgotten) is None
+    assert asked == [(("word:suite",), (DB,))]
+
+
+def test_a_skip_rule_offers_nothing():
+    assert propose(NOW, [BEFORE], [a_rule(effect="skip", match=("word:x",))]) is not None
+
+
+def test_two_lessons_of_one_folder_stand_for_the_folder():
+    found = propose(a_case(2, ["word:suite"], [DB, FIXTURES]), [BEFORE])
+    assert found.targets == ("nodes/testing/",)
+    assert [lesson.path for lesson in found.lessons] == [DB, FIXTURES]
+
+
+def test_two_lessons_of_the_root_do_not_stand_for_all_lessons():
+    paths = ["nodes/a.md", "nodes/b.md"]
+    found = propose(a_case(2, ["word:suite"], paths), [a_case(1, ["word:suite"], paths)])
+    assert found.targets == ("nodes/a.md",)
+
+
+@pytest.mark.parametrize("path", ["nodes/my notes.md", "nodes/what*.md"])
+def test_a_path_that_cannot_be_a_target_is_left_out(path):
+    assert propose(a_case(2, ["word:suite"], [path]), [a_case(1, ["word:suite"], [path])]) is None
+
+
+@pytest.mark.parametrize(
+    ("targets", "then"),
+    [
+        (("a",), "read a"),
+        (("a", "b"), "read a and b"),
+        (("a", "b", "c"), "read a, b and c"),
+    ],
+)
+def test_the_wording_of_targets(targets, then):
+    assert offline.then_of(targets) == then
+
+
+KINDS = st.lists(st.sampled_from([f"word:w{n}" for n in range(8)]), max_size=4, unique=True)
+USED = st.lists(st.sampled_from([DB, FIXTURES, LINKS]), max_size=2, unique=True)
+CASES = st.lists(st.tuples(KINDS, USED), min_size=1, max_size=14)
+
+
+@given(CASES, st.randoms())
+def test_the_order_of_the_past_does_not_matter(drawn, random):
+    cases = [a_case(n, kinds, used) for n, (kinds, used) in enumerate(drawn, 1)]
+    *past, now = cases
+    mixed = list(past)
+    random.shuffle(mixed)
+    assert propose(now, past) == propose(now, mixed)
+
+
+@given(CASES)
+def test_a_new_rule_rests_on_two_cases_of_its_feature_and_lesson(drawn):
+    cases = [a_case(n, kinds, used) for n, (kinds, used) in enumerate(drawn, 1)]
+    *past, now = cases
+    found = propose(now, past)
+    if found is not None:
+        ids = {lesson.id for lesson in found.lessons}
+        tied = [c for c in cases if found.feature in c.kinds and ids.intersection(c.used)]
+        assert len(tied) >= 2
+        assert found.feature in now.kinds

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import pytest
+
+from rose.config import Settings
+from rose.errors import NoStore
+from rose.routing import compile as compiling
+from rose.routing import compiled
+from tests.routing.samples import a_home, a_rule, a_store, put, record, stores_of, write
+
+
+def _compile(*stores: Any, archived=(), **settings):
+    project = next((s for s in stores if s.kind == "project"), None)
+    home = next((s for s in stores if s.kind == "home"), None)
+    return compiling.compile_layer(
+        stores_of(project, home), Settings(**settings), archived=archived, exact=False, now_ns=7
+    )
+
+
+def test_what_is_written_is_what_the_hook_reads(tmp_path):
+    store = a_store(tmp_path)
+    put(store, a_rule("r_0000aa"))
+    layer = _compile(store)
+    read = compiled.read(store.layer)
+    assert read is not None
+    assert json.loads(str(read["encoded"])) == read["block"] == layer["block"]
+    assert (read["rules"], read["at"], read["home"]) == (["r_0000aa"], 7, None)
+    assert read["exists"] == [f"{store.base}/nodes/testing/db.md"]
+    assert (layer["written"], layer["reason"]) == (True, "")
+    assert not compiled.is_stale(read, None)
+
+
+def test_the_block_is_kept_under_its_digest(tmp_path):
+    store = a_store(tmp_path)
+    put(store, a_rule("r_0000aa"))
+    layer = _compile(store)
+    with open(f"{store.blocks}/{layer['digest']}.txt", encoding="utf-8") as file:
+        assert file.read() == layer["block"]
+
+
+def test_an_empty_layer_is_written_too(tmp_path):
+    store = a_store(tmp_path)
+    assert _compile(store)["block"] == ""
+    read = compiled.read(store.layer)
+    assert read is not None
+    assert (read["encoded"], read["rules"]) == ('""', [])
+
+
+def _change_rule(store):
+    put(store, a_rule("r_0000aa", when="another kind"))
+
+
+def _edit_in_place(store):
+    with open(f"{store.routing}/r_0000aa.md", "r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        file.write(b"#")
+
+
+def _mend_the_broken(store):
+    with open(f"{store.routing}/r_0000bb.md", "ab") as file:
+        file.write(b"---\nwhen: x\nthen: y\n---\n")
+
+
+CHANGES = {
+    "a rule is rewritten": _change_rule,
+    "a rule is edited in place": _edit_in_place,
+    "a broken rule is mended in place": _mend_the_broken,
+    "a rule is added": lambda store: put(store, a_rule("r_0000cc")),
+    "a rule is deleted": lambda store: os.unlink(f"{store.routing}/r_0000aa.md"),
+    "a setting is made": lambda store: write(store.config, "routing: {max_tokens: 9}\n"),
+    "a ledger comes": lambda store: record(store, {"session": "s", "n": 1}),
+    "the lesson goes": lambda store: os.unlink(f"{store.base}/nodes/testing/db.md"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_a_change_makes_the_layer_stale(tmp_path, change):
+    store = a_store(tmp_path)
+    put(store, a_rule("r_0000aa"))
+    write(f"{store.routing}/r_0000bb.md", "")
+    _compile(store)
+    before = compiled.read(store.layer)
+    assert before is not None
+    assert not compiled.is_stale(before, None)
+    change(store)
+    assert compiled.is_stale(before, None)
+
+
+def test_beyond_256_rules_only_those_of_the_layer_are_stamped(tmp_path):
+    store = a_store(tmp_path)
+    put(store, *(a_rule(f"r_{number:06x}") for number in range(300)))
+    layer = _compile(store)
+    stamped = [path for path, kind, _ in layer["stamps"] if kind == "full"]
+    assert stamped == [f"{store.routing}/{rule_id}.md" for rule_id in layer["rules"]]
+
+
+def test_the_file_does_not_grow_with_the_rules_that_wait(tmp_path):
+    store = a_store(tmp_path)
+    put(store, *(a_rule(f"r_{number:06x}") for number in range(300)))
+    layer = _compile(store)
+    assert len(layer["waiting"]) + len(layer["rules"]) == 300
+    assert "waiting" not in (compiled.read(store.layer) or {})
+
+
+def test_the_revision_changes_with_a_rule_and_not_with_the_choice(tmp_path):
+    store = a_store(tmp_path)
+    put(store, *(a_rule(f"r_{number:06x}") for number in range(9)))
+    first = _compile(store)
+    fewer = _compile(store, routing_max_tokens=300)
+    assert fewer["digest"] != first["digest"]
+    assert fewer["revision"] == first["revision"]
+    put(store, a_rule("r_000003", when="another kind"))
+    assert _compile(store)["revision"] != first["revision"]
+
+
+def test_credit_alone_changes_no_byte_of_the_block(tmp_path):
+    """Text that changes with every session would break the hosts' prompt cache."""
+    store = a_store(tmp_path)
+    put(store, a_rule("r_0000aa"), a_rule("r_0000bb"))
+    first = _compile(store)
+    record(store, {"session": "s", "n": 1, "rules": {"r_0000bb": "followed-useful"}})
+    again = _compile(store)
+    assert (again["block"], again["revision"]) == (first["block"], first["revision"])
+
+
+def test_a_home_store_is_stamped_and_named(tmp_path):
+    project, home = a_store(tmp_path), a_home(tmp_path)
+    put(home, a_rule("r_0000bb", when="style", then="read nodes/style.md", targets=()))
+    layer = _compile(project, home)
+    assert layer["home"] == home.dot
+    assert layer["rules"] == ["r_0000bb"]
+    assert compiled.read(project.layer) is not None
+    assert compiled.read(home.layer) is None
+    put(home, a_rule("r_0000cc"))
+    assert compiled.is_stale(layer, home.dot)
+
+
+def test_archived_lessons_are_given_by_absolute_path(tmp_path):
+    store = a_store(tmp_path)
+    put(store, a_rule("r_0000aa"))
+    layer = _compile(store, archived=[f"{store.base}/nodes/testing/db.md", "/elsewhere/x.md"])
+    assert layer["waiting"] == {"r_0000aa": "targets gone: nodes/testing/"}
+
+
+def test_a_disk_that_refuses_is_said_and_the_layer_still_comes(tmp_path):
+    store = a_store(tmp_path)
+    put(store, a_rule("r_0000aa"))
+    write(store.local, "a file in place of the folder")
+    layer = _compile(store)
+    assert layer["written"] is False
+    assert "not written" in str(layer["reason"])
+    assert "r_0000aa" in layer["rules"]
+
+
+def test_a_folder_whose_name_is_no_text_has_a_layer(tmp_path):
+    store = a_store(tmp_path / "caf\udce9")
+    put(store, a_rule("r_0000aa"))
+    layer = _compile(store)
+    assert layer["written"] is True
+    assert str(layer["block"]).encode("utf-8")
+    assert not compiled.is_stale(compiled.read(store.layer) or {}, None)
+
+
+def test_without_a_store_there_is_nothing_to_compile():
+    with pytest.raises(NoStore):
+        _compile()

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from rose.routing import targets
+from tests.routing.samples import a_store, write
+
+ROOTS = ("nodes", ".claude/skills")
+
+
+@pytest.mark.parametrize(
+    ("then", "expected"),
+    [
+        ("read nodes/testing/ before running pytest", ("nodes/testing/",)),
+        ("read `nodes/a.md`, then (nodes/b.md).", ("nodes/a.md", "nodes/b.md")),
+        ('open "nodes/x/*.md";', ("nodes/x/*.md",)),
+        ("read ./nodes/a.md", ("nodes/a.md",)),
+        ("read nodes/a.md nodes/a.md", ("nodes/a.md",)),
+        ("follow .claude/skills/pdf/", (".claude/skills/pdf/",)),
+        ("everything in nodes", ("nodes",)),
+        ("read nodesy/a.md or docs/a.md", ()),
+        ("read nodes/../secret.md or /etc/nodes/a.md", ()),
+        ("nothing applies", ()),
+    ],
+)
+def test_targets_are_the_tokens_under_a_lessons_root(then, expected):
+    assert targets.targets_of(then, ROOTS) == expected
+
+
+@pytest.mark.parametrize(
+    ("target", "path", "expected"),
+    [
+        ("nodes/a.md", "nodes/a.md", True),
+        ("nodes/a.md", "nodes/a.mdx", False),
+        ("nodes/testing/", "nodes/testing/db.md", True),
+        ("nodes/testing/", "nodes/testing/deep/db.md", True),
+        ("nodes/testing", "nodes/testing/db.md", True),
+        ("nodes/testing", "nodes/testing.md", False),
+        ("nodes/*.md", "nodes/a.md", True),
+        ("nodes/*.md", "nodes/b/a.md", False),
+        ("nodes/**/a.md", "nodes/a.md", True),
+        ("nodes/**/a.md", "nodes/b/c/a.md", True),
+        ("nodes/?.md", "nodes/ab.md", False),
+        ("nodes/*/", "nodes/b/c/a.md", True),
+        ("nodes/[a].md", "nodes/a.md", False),
+        ("nodes/**", "nodes/b/a.md", True),
+    ],
+)
+def test_a_target_matches_its_file_its_folder_or_its_glob(target, path, expected):
+    assert targets.matches(target, path) is expected
+
+
+def test_a_glob_of_many_stars_is_matched_in_no_time():
+    assert not targets.matches("nodes/" + "*" * 60 + "x", "nodes/" + "a" * 2_000)
+    assert not targets.matches("nodes/" + "**/" * 60 + "x", "nodes/" + "a/" * 500)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("nodes/a/", "nodes/a", True),
+        ("nodes/a/", "nodes/a/b.md", True),
+        ("nodes/a/", "nodes/b/", False),
+        ("nodes/a/*.md", "nodes/a/b.md", True),
+        ("nodes/a/*.md", "nodes/a/", True),
+        ("nodes/a/*.md", "nodes/b/*.md", False),
+        ("nodes/**", "nodes/b/*.md", True),
+    ],
+)
+def test_targets_overlap_when_one_may_hold_the_other(one, other, expected):
+    assert targets.overlap(one, other) is expected
+    assert targets.overlap(other, one) is expected
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("nodes/testing/db.md", "nodes/testing/db.md"),
+        ("nodes/testing/", "nodes/testing/db.md"),
+        ("nodes/testing", "nodes/testing/db.md"),
+        ("nodes/*/db.md", "nodes/testing/db.md"),
+        ("nodes/**", "nodes/deploy/rollback.md"),
+        ("nodes/testing/gone.md", None),
+        ("nodes/testing/db.md/", None),
+        ("nodes/gone/", None),
+        ("nodes/*/gone.md", None),
+        ("../outside/", None),
+        ("/etc/", None),
+        ("nodes/\0", None),
+    ],
+)
+def test_the_witness_of_a_target_is_a_file_that_answers_to_it(tmp_path, target, expected):
+    store = a_store(tmp_path)
+    found = targets.witness(store.base, target)
+    assert found == (None if expected is None else os.path.join(store.base, expected))
+
+
+def test_a_folder_without_markdown_is_no_witness(tmp_path):
+    store = a_store(tmp_path)
+    write(f"{store.base}/nodes/empty/readme.txt", "no lesson")
+    assert targets.witness(store.base, "nodes/empty/") is None
+
+
+def test_a_lesson_that_counts_no_longer_is_no_witness(tmp_path):
+    store = a_store(tmp_path)
+    gone = {"nodes/testing/db.md"}
+    assert targets.witness(store.base, "nodes/testing/", gone) is None
+    assert targets.witness(store.base, "nodes/testing/db.md", gone) is None
+
+
+@pytest.mark.parametrize(
+    "target", ["nodes/out/", "nodes/out.md", "nodes/linked/x.md", "nodes/*.md"]
+)
+def test_a_symbolic_link_that_leaves_the_store_is_no_witness(tmp_path, target):
+    store = a_store(tmp_path)
+    write(str(tmp_path / "outside" / "x.md"), "# Secret\n")
+    os.symlink(tmp_path / "outside", f"{store.base}/nodes/out")
+    os.symlink(tmp_path / "outside", f"{store.base}/nodes/linked")
+    os.symlink(tmp_path / "outside" / "x.md", f"{store.base}/nodes/out.md")
+    assert targets.witness(store.base, target) is None
+
+
+def test_a_look_that_costs_too_much_lets_the_folder_answer(tmp_path, monkeypatch):
+    store = a_store(tmp_path)
+    monkeypatch.setattr(targets, "LOOK_LIMIT", 3)
+    for number in range(5):
+        write(f"{store.base}/nodes/big/{number}.txt", "")
+    assert targets.witness(store.base, "nodes/big/") == f"{store.base}/nodes/big"
