@@ -41,11 +41,19 @@ def _session_start(turn: wire.Turn, store: layout.Store) -> None:
     source = wire.text_of(turn.payload, "source")
     if source in ("compact", "clear"):
         _reset(turn, store, source)
-    rebuild(turn.stores)
+    _bring_up_to_date(turn.stores)
     if source == "resume":
         _note_resumed(turn, store)
     if queue.pending(store):
         start_worker(store, turn.environ)
+
+
+def _bring_up_to_date(stores: layout.Stores) -> None:
+    """Check every rule and lesson, whatever the stamp says: once a session."""
+    _load_packages()
+    from rose import refresh
+
+    refresh.everything(stores, exact=False)
 
 
 def _reset(turn: wire.Turn, store: layout.Store, why: str) -> None:

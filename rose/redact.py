@@ -90,7 +90,7 @@ _BLOCK_MARKS = re.compile(
 )
 # Lines of base64 after the headers of an encrypted key; each may be quoted or numbered.
 _BODY = re.compile(
-    r"(?:(?:\s|\\[nr])*[A-Z][A-Za-z-]{2,20}: [^\s\\]{1,100}){0,4}"
+    r"(?:(?:\s|\\[nr]){0,4}[A-Z][A-Za-z-]{2,20}: [^\s\\]{1,100}){0,4}"
     r"(?:(?:\\[nrt]|[^A-Za-z0-9+/=]){0,40}(?:[0-9]{1,6}[^A-Za-z0-9+/=]{1,9})?[A-Za-z0-9+/=]{24,})+"
 )
 _LONGEST_BLOCK = 40_000

@@ -20,17 +20,20 @@ def layer(stores: Stores, *, exact: bool) -> Mapping[str, object]:
     """Compile the layer of the present stores and return it as it was written.
 
     `exact` loads the vocabulary for lines that nobody has counted yet; without it they are
-    charged in bytes. Raises NoStore.
+    charged in bytes. `written` and `reason` say what the disk made of it. Raises NoStore.
     """
     return _compile(stores, _shelves(stores), exact=exact)
 
 
-def everything(stores: Stores) -> Mapping[str, object]:
-    """Write the index of each store and the layer, with exact counts; the layer is returned."""
+def everything(stores: Stores, *, exact: bool = True) -> Mapping[str, object]:
+    """Write the index of each store and the layer; the layer is returned, as by `layer`."""
     shelves = _shelves(stores)
-    for store in stores.present():
-        index.write(store, shelves[store.base])
-    return _compile(stores, shelves, exact=True)
+    written = [index.write(store, shelves[store.base]) for store in stores.present()]
+    refused = [one.finding.message for one in written if one.finding is not None]
+    compiled = _compile(stores, shelves, exact=exact)
+    if not refused:
+        return compiled
+    return {**compiled, "written": False, "reason": " ".join([*refused, str(compiled["reason"])])}
 
 
 def _shelves(stores: Stores) -> dict[str, Shelf]:

@@ -6,6 +6,11 @@ import os
 import sys
 
 import pytest
+from hypothesis import settings
+
+# A shared machine is no reason for a failure, so no example is timed.
+settings.register_profile("rose", deadline=None)
+settings.load_profile("rose")
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 REAL_HOME = os.path.expanduser("~")

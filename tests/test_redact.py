@@ -321,6 +321,7 @@ def test_any_text_is_read(text):
         *("a", "eyJ", "eyJ-", "sk-", "sk-ant-aaaaaaaaaaaaaaaa.", "SG.", "AKIA", "MNO.", "xoxe.1"),
         *("://a:", "://:@", "0123456789:", "token=a(", "token='", "token=.", "password=x)"),
         *("aws key '", "curl -u ", "login a password ", "--a-", "export A=", "cookie: aaaa"),
+        "-----BEGIN PRIVATE KEY-----" + " " * 39_000 + "-----END PRIVATE KEY-----",
         *("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "Private-MAC: a", "a" * 64),
     ],
 )

@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, TextIO
 
 from rose import layout
-from rose.errors import NoStore, RoseError
+from rose.errors import NoStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -87,10 +87,9 @@ def refresh(found: layout.Stores) -> None:
     """Bring index and layer up to date after a change; a failure is said, the change holds."""
     from rose import refresh as refreshing
 
-    try:
-        refreshing.everything(found)
-    except (RoseError, OSError) as error:
-        say(f"rose: written, but the derived files are not up to date: {error}")
+    made = refreshing.everything(found)
+    if not made["written"]:
+        say(f"rose: done, but the derived files are not up to date: {made['reason']}")
 
 
 def is_interactive() -> bool:

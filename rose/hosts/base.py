@@ -46,7 +46,9 @@ class Call:
 
     `order` counts the calls as they were made; the event comes when the result does. A call that
     was never answered comes last with an empty result, and a result whose call could not be read
-    has an empty name. `foreign` marks what came from outside the repository.
+    has an empty name. `foreign` marks what came from outside the repository. `known` is how many
+    results were in when it was made, `answered` the place of its own result, from 1: a call made
+    beside another cannot rest on the other's result.
     """
 
     turn: int
@@ -60,6 +62,8 @@ class Call:
     failed: bool = False
     agent: str | None = None
     foreign: bool = False
+    known: int = 0
+    answered: int = 0
 
 
 @dataclass(frozen=True, slots=True)

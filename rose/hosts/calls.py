@@ -149,6 +149,7 @@ class Pairing:
         self._waiting: dict[str, Call] = {}
         self._answered: dict[str, None] = {}
         self._made = 0
+        self._given = 0
 
     def number(self) -> int:
         """Return the order of the next call."""
@@ -162,7 +163,7 @@ class Pairing:
         for name in (call_id, oldest):
             if name is not None and name in self._waiting:
                 yield self._waiting.pop(name)
-        self._waiting[call_id] = call
+        self._waiting[call_id] = replace(call, known=self._given)
 
     def waiting(self, call_id: str) -> Call | None:
         """Return the call of that id that waits for its result."""
@@ -182,12 +183,14 @@ class Pairing:
         if call is None:
             if call_id in self._answered:
                 return
-            call = replace(unread, order=self.number())
+            call = replace(unread, order=self.number(), known=self._given)
         if call_id:
             self._answered[call_id] = None
         if len(self._answered) > _MOST_ANSWERED:
             del self._answered[next(iter(self._answered))]
-        yield replace(call, result=clip(result), failed=failed or call.failed)
+        self._given += 1
+        whole = clip(result)
+        yield replace(call, result=whole, failed=failed or call.failed, answered=self._given)
 
     def rest(self) -> Iterator[Call]:
         """Yield the calls that were never answered, in order."""

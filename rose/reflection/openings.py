@@ -30,14 +30,14 @@ _WRITING = frozenset(_WRITING_WORDS.split())
 class Opening:
     """One lesson that was opened: first where, how much of it, and when last.
 
-    `at` counts the session's events, `order` its calls as they were made.
+    `at` counts the session's events, `answered` is the place of the result that showed it.
     """
 
     number: int
     how: str
     turn: int
     at: int
-    order: int
+    answered: int
     last_at: int
     is_current: bool
 
@@ -61,7 +61,7 @@ class Openings:
                 known.how = "read" if how == "read" else known.how
                 continue
             is_current = self.library.lines_in(number, call.result) > 0
-            opening = Opening(number, how, call.turn, at, call.order, at, is_current)
+            opening = Opening(number, how, call.turn, at, call.answered, at, is_current)
             self.opened[number] = opening
             fresh.append(opening)
         self._list(call, named)

@@ -103,7 +103,8 @@ def _is_open(entry: Mapping[str, object]) -> bool:
 def claim(store: layout.Store, now: float, done: Container[str]) -> dict[str, object] | None:
     """Take the oldest open entry and count a try, holding `working_lock`; None where none is.
 
-    `done` names the sessions that this run has tried already. An entry whose tries are used up turns to `failed` with its reason and is never taken again.
+    `done` names the sessions that this run has tried already. An entry whose tries are used up
+    turns to `failed` with its reason and is never taken again.
     """
     with _table_lock(store, LOCK_WAIT_S):
         for entry in entries(store):

@@ -26,6 +26,7 @@ _INLINE = re.compile(
 _PROMPT = re.compile(r"^(?:[$>#%]|>>>|\.\.\.)\s+")
 _TRIM = "\"'`“”\u2018\u2019()[]{}<>,;:!?*"
 _ASSIGNMENT = re.compile(r"(?P<name>--?[A-Za-z][\w-]*|[A-Za-z_][\w.]*)[=:](?P<value>[^=\s].*)")
+_ASSIGNED = re.compile(r"(?:--?[A-Za-z][\w-]+|[A-Za-z_][\w.]+)=[^=\s].+")
 _FLAG = re.compile(r"--[A-Za-z][\w-]{1,}")
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _SNAKE = re.compile(r"_*[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+_*")
@@ -127,29 +128,38 @@ def _of_code(code: str) -> Iterator[str]:
         yield from _token(word)
 
 
+def _bare(word: str) -> str:
+    """Return a word without the punctuation around it; empty where it is too long for a span."""
+    if len(word) > MOST_CHARS:
+        return ""
+    return word if _URL.fullmatch(word) else word.strip(_TRIM).rstrip(".")
+
+
 def _token(word: str) -> Iterator[str]:
     """Yield a token of code and the parts of it that have a form of their own."""
-    if len(word) > MOST_CHARS:
-        return
-    token = word if _URL.fullmatch(word) else word.strip(_TRIM).rstrip(".")
+    token = _bare(word)
     if not token or _HOLE.search(word) or token.count('"') % 2:
         return
     if _has_form(token):
         yield token
+    for part in _parts(token):
+        if part != token and _has_form(part):
+            yield part
+
+
+def _parts(token: str) -> Iterator[str]:
+    """Yield the name and the value of an assignment, or the names in a call."""
     assignment = None if _URL.fullmatch(token) else _ASSIGNMENT.fullmatch(token)
     if assignment:
-        if "=" in token and len(assignment["name"]) > 1 and len(assignment["value"]) > 1:
-            yield token
-        for part in (assignment["name"], assignment["value"].strip(_TRIM)):
-            if _has_form(part):
-                yield part
+        yield assignment["name"]
+        yield assignment["value"].strip(_TRIM)
     elif "(" in token:
-        for part in re.split(r"[()\[\],]", token):
-            if part != token and _has_form(part):
-                yield part
+        yield from re.split(r"[()\[\],]", token)
 
 
 def _has_form(token: str) -> bool:
+    if _ASSIGNED.fullmatch(token) and not _URL.match(token):
+        return True
     if _URL.fullmatch(token) or _FLAG.fullmatch(token) or _CODE.fullmatch(token):
         return True
     if _PATH.fullmatch(token):
@@ -160,9 +170,7 @@ def _has_form(token: str) -> bool:
 
 
 def _of_prose(word: str) -> Iterator[str]:
-    if len(word) > MOST_CHARS:
-        return
-    token = word if _URL.fullmatch(word) else word.strip(_TRIM).rstrip(".")
+    token = _bare(word)
     strong = (_URL, _FLAG, _CONSTANT, _PROSE_PATH)
     if any(form.fullmatch(token) for form in strong):
         yield token.rstrip(_TRIM + ".")

@@ -58,7 +58,7 @@ class Usage:
         for number, span in wanted:
             opening = self._openings[number]
             kept = self.found.setdefault(number, {})
-            if number in apart or call.order <= opening.order or len(kept) >= MOST_SPANS:
+            if number in apart or call.known < opening.answered or len(kept) >= MOST_SPANS:
                 continue
             name = self.library.lessons[number].path.rpartition("/")[2]
             if stands_in(span, plain.replace(name, " ")):
@@ -68,28 +68,26 @@ class Usage:
         """Return the noted spans that nothing before the opening holds, by lesson."""
         open_spans = {number: dict(kept) for number, kept in self.found.items() if kept}
         last = max((self._openings[number].at for number in open_spans), default=-1)
-        orders = {self._openings[number].order for number in open_spans}
-        missing = max(orders, default=0)
+        latest = max((self._openings[number].answered for number in open_spans), default=0)
         for at, event in enumerate(events):
-            if not open_spans or (at > last and missing <= 0):
+            # Past the last opening only calls that were made beside it can still speak.
+            if not open_spans or (at > last and isinstance(event, Call) and event.known >= latest):
                 break
-            if isinstance(event, Call):
-                missing -= event.order < max(orders)
             self._strike(open_spans, at, event)
         return {number: tuple(kept) for number, kept in open_spans.items()}
 
     def _strike(self, open_spans: dict[int, dict[str, None]], at: int, event: Event) -> None:
         """Drop the spans that an event shows to have been known before."""
         asked = shown = ""
-        order = None
+        known = None
         if isinstance(event, Call):
-            order, asked, shown = event.order, input_text(event), event.result
+            known, asked, shown = event.known, input_text(event), event.result
         elif isinstance(event, Prompt | Said | Injection):
             shown = event.text
         for number in list(open_spans):
             opening = self._openings[number]
             before = [shown] if at < opening.at else []
-            if order is not None and order <= opening.order:
+            if known is not None and known < opening.answered:
                 before.append(asked)
             kept = open_spans[number]
             for text in before:

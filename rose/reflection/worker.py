@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rose.errors import RoseError
-from rose.reflection import queue
+from rose.reflection import prune, queue
 from rose.reflection.reflect import Outcome, reflect_on
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ def run_pending(
                 queue.give_back(store, claimed, reason)
             else:
                 queue.finish(store, claimed)
+        for present in stores.present():
+            prune.prune(present, now())
     return Summary(tuple(outcomes), tuple(failures), tuple(untold))
 
 

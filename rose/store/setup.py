@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rose.config import Settings
     from rose.layout import Store
 
-IGNORED = ("index.md", "local/")
+IGNORED = ("index.md", "local/", "*.tmp")
 UNION_LINE = "ledger/*.jsonl merge=union"
 # Where agent programs and projects keep knowledge as Markdown.
 KNOWN_FOLDERS = (

@@ -109,8 +109,8 @@ def test_calls_are_answered_by_id_in_any_order():
     second = list(pairing.answer("b", a_call(), "out b", failed=True))
     first = list(pairing.answer("a", a_call(), "out a", failed=False))
 
-    assert second == [a_call(1, result="out b", failed=True)]
-    assert first == [a_call(0, result="out a")]
+    assert second == [a_call(1, result="out b", failed=True, answered=1)]
+    assert first == [a_call(0, result="out a", answered=2)]
     assert list(pairing.rest()) == []
 
 
@@ -129,7 +129,21 @@ def test_a_result_without_its_call_is_given_with_no_name():
 
     found = list(pairing.answer("x", a_call(name=""), "out", failed=False))
 
-    assert found == [a_call(1, name="", result="out")]
+    assert found == [a_call(1, name="", result="out", answered=1)]
+
+
+def test_a_call_knows_how_many_results_were_in_when_it_was_made():
+    pairing = calls.Pairing()
+    for call_id in ("a", "b"):
+        list(pairing.wait(call_id, a_call(pairing.number())))
+    [first] = pairing.answer("a", a_call(), "out", failed=False)
+    list(pairing.wait("c", a_call(pairing.number())))
+    [beside] = pairing.answer("b", a_call(), "out", failed=False)
+    [after] = pairing.answer("c", a_call(), "out", failed=False)
+
+    assert (first.known, first.answered) == (0, 1)
+    assert beside.known < first.answered
+    assert after.known >= first.answered
 
 
 def test_a_second_result_is_a_copy():

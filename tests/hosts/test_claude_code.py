@@ -335,7 +335,7 @@ def test_a_result_whose_call_is_missing_still_says_what_was_read(events_of):
     note = {"type": "text", "file": {"filePath": "/a.md", "content": "words"}}
 
     assert events_of(result("1\twords", "gone", toolUseResult=note)) == [
-        Call(0, 0, "", {}, paths=("/a.md",), cwd="/repo", result="words")
+        Call(0, 0, "", {}, paths=("/a.md",), cwd="/repo", result="words", answered=1)
     ]
 
 

@@ -1,7 +1,7 @@
 """Real sessions, read to facts: the captures, and the public transcripts in ../shared.
 
 None of them knows rose. Their lessons are made of what they really read: each file that a session
-read is a lesson of the same name, in a folder of the same store. `REGENERATE_GOLDEN=1 pytest
+read is a lesson of the same name, in a folder of the same store. `ROSE_REGENERATE_GOLDEN=1 pytest
 tests/reflection` writes tests/golden/facts anew; read the diff.
 """
 
@@ -20,7 +20,7 @@ from rose.reflection import delivery, library, observe
 from rose.store import lessons
 from tests.hosts.making import CAPTURES
 
-REGENERATE = "REGENERATE_GOLDEN" in os.environ
+REGENERATE = "ROSE_REGENERATE_GOLDEN" in os.environ
 GOLDEN = os.path.join(os.path.dirname(CAPTURES), "golden", "facts")
 SHOWN = 8
 CAPTURED = [

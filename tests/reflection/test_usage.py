@@ -106,3 +106,11 @@ def test_a_call_made_before_the_opening_and_answered_after_it_is_no_use(scene):
 
 def test_white_space_does_not_hide_a_command(scene):
     assert used(scene, PROMPT, *OPEN, *bash("pytest   tests/integration", "ok", 1, 9)) == [DB]
+
+
+def test_a_call_made_beside_the_opening_cannot_rest_on_it(scene):
+    """The model sent both at once: it had not read the lesson when it wrote the command."""
+    opening, shown = OPEN
+    using, done = USE
+    assert used(scene, PROMPT, opening, using, shown, done) == []
+    assert used(scene, PROMPT, opening, shown, using, done) == [DB]
