@@ -15,7 +15,7 @@ PACKAGE = os.path.join(ROOT, "rose")
 # Low to high: a module imports its own unit or any lower row. docs/architecture.md explains.
 LAYERS = (
     ("errors",),
-    ("files", "layout", "findings", "yamltext"),
+    ("files", "layout", "findings", "racy", "yamltext"),
     ("frontmatter", "shapes"),
     ("config", "history", "tokens", "redact", "text", "session"),
     ("hosts",),

@@ -11,9 +11,9 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from rose import config, files
+from rose import config, files, racy
 from rose.errors import Unwritable
-from rose.routing import compiled, derived, racy
+from rose.routing import compiled, derived
 from rose.routing.survey import Ground, Survey, survey
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """The table of rules: `.rose/routing/`, read through a cache of parsed rules.
 
 Files are truth. The cache is keyed by each file's stamp and may be deleted at any time; an entry
-whose file changed within a clock tick of being read is not kept (rose.routing.racy).
+whose file changed within a clock tick of being read is not kept (rose.racy).
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import stat
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from rose import files, frontmatter, redact
+from rose import files, frontmatter, racy, redact
 from rose.errors import RoseError, Unwritable
 from rose.findings import Finding, Refused, errors
-from rose.routing import conditions, derived, racy, rules
+from rose.routing import conditions, derived, rules
 from rose.routing.rules import Evidence, Rule
 
 if TYPE_CHECKING:

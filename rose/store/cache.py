@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 # Raised whenever `parse` reads a file differently.
 VERSION = 1
-# The times of a file move in ticks of the kernel's clock; two changes within one look like one.
-TICK_NS = 12_000_000
 _NAMES = tuple(field.name for field in fields(Parsed))
 _WIDTH = len(_NAMES)
 
@@ -49,11 +47,6 @@ def save(store: Store, rows: Mapping[str, Any]) -> None:
     except Unwritable:
         # Only time is lost, and what must be written reports the disk.
         return
-
-
-def is_settled(stamp: list[int], read_ns: int) -> bool:
-    """Tell whether any change after the reading would show in the stamp."""
-    return not 0 <= read_ns - max(stamp[0], stamp[1]) < TICK_NS
 
 
 def pack(stamp: list[int], parsed: Parsed) -> list[Any]:

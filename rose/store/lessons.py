@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rose import files
+from rose import files, racy
 from rose.errors import RoseError
 from rose.findings import Finding
 from rose.store import cache as caching
@@ -76,7 +76,7 @@ def scan(store: Store, settings: Settings, *, cache: bool = True) -> Shelf:
                 continue
             is_stale = True
             row = caching.pack(file.stamp, parsed)
-            if not caching.is_settled(file.stamp, read_ns):
+            if not racy.is_settled(file.stamp[1], read_ns):
                 readings.append((file, parsed))
                 continue
         kept[file.path] = row

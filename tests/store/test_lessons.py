@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from rose import racy
 from rose.config import Settings
 from rose.errors import RoseError
 from rose.store import cache, lessons
@@ -120,14 +121,14 @@ def test_a_scan_from_the_cache_is_the_same_scan(put, store, scan):
 
 def test_an_unchanged_file_is_not_read_again(put, store, scan, monkeypatch):
     put("nodes/a.md", "# A\n")
-    monkeypatch.setattr(cache, "TICK_NS", 0)
+    monkeypatch.setattr(racy, "TICK_NS", 0)
     first = scan()
     monkeypatch.setattr(lessons.parse, "read", None)
     assert scan() == first
 
 
 def test_a_changed_file_is_read_again(put, scan, monkeypatch):
-    monkeypatch.setattr(cache, "TICK_NS", 0)
+    monkeypatch.setattr(racy, "TICK_NS", 0)
     put("nodes/a.md", "# A\n")
     put("nodes/b.md", "# B\n")
     scan()
@@ -144,7 +145,7 @@ def test_a_file_changed_within_the_tick_of_its_reading_is_read_again(put, scan):
 
 
 def test_a_deleted_file_leaves_the_cache(put, store, scan, monkeypatch):
-    monkeypatch.setattr(cache, "TICK_NS", 0)
+    monkeypatch.setattr(racy, "TICK_NS", 0)
     put("nodes/b.md", "# B\n")
     path = put("nodes/a.md", "# A\n")
     scan()
@@ -164,7 +165,7 @@ def test_a_broken_cache_is_no_cache(put, store, scan, content):
 
 
 def test_a_cache_row_of_another_shape_is_read_anew(put, store, scan, monkeypatch):
-    monkeypatch.setattr(cache, "TICK_NS", 0)
+    monkeypatch.setattr(racy, "TICK_NS", 0)
     put("nodes/a.md", "# A\n")
     first = scan()
     rows = cache.load(store)

@@ -66,7 +66,7 @@ def test_a_byte_order_mark_and_carriage_returns_change_nothing(newline, bom):
         ("", "db"),
         ("---\ntitle: Six\n---\n# Other\n", "Six"),
         ("---\nname: seven\n---\ntext\n", "db"),
-        ("# \x1b[31mRed\u202e\n", "[31mRed"),
+        ("# \x1b[31mRed\u202e\n", "Red"),
     ],
 )
 def test_the_title_is_the_key_or_the_first_heading_or_the_file_name(text, title):

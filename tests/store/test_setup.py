@@ -30,7 +30,7 @@ def test_a_new_store_is_made_whole(bare):
     made = setup.init(bare, Settings())
     assert made.made == (".rose/", ".rose/routing/", ".rose/.gitignore", "nodes/")
     assert made.present == ()
-    assert tree(bare.base) == {".rose/.gitignore": b"index.md\nlocal/\n"}
+    assert tree(bare.base) == {".rose/.gitignore": b"index.md\nlocal/\n*.tmp\n"}
     assert os.path.isdir(bare.routing)
     assert os.path.isdir(os.path.join(bare.base, "nodes"))
 
@@ -56,7 +56,7 @@ def test_what_exists_is_left_alone_and_what_it_lacks_is_said(bare):
     made = setup.init(bare, Settings())
     assert tree(bare.base)[".rose/.gitignore"] == b"local/\n# mine\n"
     assert [(f.where, f.message) for f in made.findings] == [
-        (".rose/.gitignore", "It lacks: index.md.")
+        (".rose/.gitignore", "It lacks: index.md, *.tmp.")
     ]
 
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from rose.routing import racy
+from rose import racy
 from tests.routing.samples import write
 
 
