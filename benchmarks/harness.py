@@ -31,8 +31,33 @@ def alternate(runs: int, **commands) -> dict[str, float]:
     return {name: statistics.median(values) for name, values in seen.items()}
 
 
-def a_store(base: str, rules: int, lessons: int):
-    """Make a store with so many rules and lessons, compiled, and return it."""
+def a_record(store, sessions: int, rules: int) -> None:
+    """Write a ledger of so many sessions, each with a few features and one used lesson."""
+    from rose import files
+    from rose.routing import cases, ledger
+
+    path = os.path.join(store.ledger("local"), ledger.writer_name(store) + ".jsonl")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as stream:
+        for number in range(sessions):
+            rule = number * 7 % max(rules, 1)
+            case = cases.Case(
+                session=f"s{number}",
+                n=number + 1,
+                rows=100,
+                at="2026-11-30T00:00:00Z",
+                host="claude-code",
+                task=f"work on word{rule} and word{number % 97} once more " * 3,
+                kinds=(f"word:word{rule}", f"word:word{number % 97}", "command:pytest"),
+                sent=tuple(f"r_{n:06x}" for n in range(25)),
+                delivered=tuple(f"r_{n:06x}" for n in range(25)),
+                used=(f"area{rule % 100}/lesson{rule % 100}",),
+            )
+            stream.write(files.dump_json({**cases.line_of(case), "n": number + 1}) + "\n")
+
+
+def a_store(base: str, rules: int, lessons: int, sessions: int = 0):
+    """Make a store with so many rules, lessons and recorded sessions, compiled, and return it."""
     from rose import layout, refresh, yamltext
 
     store = layout.project_store(base)
@@ -52,5 +77,6 @@ def a_store(base: str, rules: int, lessons: int):
         }
         with open(os.path.join(store.routing, f"r_{number:06x}.md"), "w") as stream:
             stream.write(f"---\n{yamltext.dump(fields)}---\n")
+    a_record(store, sessions, rules)
     refresh.everything(layout.Stores(store, None, ""))
     return store

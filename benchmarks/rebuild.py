@@ -21,28 +21,33 @@ HOOK = [sys.executable, "-IS", LAUNCH, "UserPromptSubmit", "--host", "claude-cod
 
 def _edit(store, number: int, text: str) -> None:
     path = os.path.join(store.routing, "r_000001.md")
-    with open(path, "w") as stream:
+    with open(path + ".tmp", "w") as stream:
         stream.write(
             f"---\nid: r_000001\nwhen: the task is number {number} {text}\n"
             f"then: read nodes/area1/lesson1.md\n---\n"
         )
+    os.replace(path + ".tmp", path)
 
 
 def _payload(store, name: str) -> bytes:
     return json.dumps({"session_id": name, "cwd": store.base, "prompt": "x"}).encode()
 
 
-def rebuilds(rules: int, runs: int) -> None:
+def rebuilds(rules: int, sessions: int, runs: int) -> None:
     with tempfile.TemporaryDirectory() as base:
         os.environ["HOME"] = os.path.join(base, "home")
-        store = a_store(os.path.join(base, "repo"), rules, 100)
+        store = a_store(os.path.join(base, "repo"), rules, 100, sessions)
 
         def stale(number: int) -> float:
             _edit(store, number, "жук 数据 " * (number % 5))
             return cpu_s(HOOK, _payload(store, f"s{number}"), store.base)
 
         found = alternate(runs, bare=lambda _: cpu_s(BARE), stale=stale)
-        print(f"{rules:6} rules, one changed: {found['stale']:.3f} s of CPU a prompt", flush=True)
+        print(
+            f"{rules:6} rules, {sessions:6} sessions, one rule changed: "
+            f"{found['stale']:.3f} s of CPU a prompt",
+            flush=True,
+        )
 
 
 def cold(rules: int) -> None:
@@ -53,7 +58,8 @@ def cold(rules: int) -> None:
         for name in os.listdir(store.local):
             if name.endswith(".json") and name != "layer.json":
                 os.unlink(os.path.join(store.local, name))
-        _edit(store, 7, "made new")
+        with open(os.path.join(store.routing, "r_ffffff.md"), "w") as stream:
+            stream.write("---\nid: r_ffffff\nwhen: made new\nthen: see nodes/\n---\n")
         for prompt in (1, 2, 3):
             start = time.perf_counter()
             done = subprocess.run(
@@ -85,7 +91,9 @@ def route(runs: int) -> None:
 
 
 if __name__ == "__main__":
-    rebuilds(1000, 10)
-    rebuilds(10_000, 5)
+    rebuilds(1000, 0, 10)
+    rebuilds(1000, 1000, 10)
+    rebuilds(1000, 10_000, 5)
+    rebuilds(10_000, 1000, 5)
     cold(10_000)
     route(10)

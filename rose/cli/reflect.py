@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rose import hook
+from rose import hook, refresh
 from rose.cli import reflectpage, terminal
 from rose.cli.app import app
 from rose.errors import Locked, RoseError, UsageError
@@ -109,6 +109,8 @@ def _work_quietly(stores: Stores) -> None:
         return
     store = present[0]
     try:
+        # What a prompt had no time for: its deadline starts a worker too.
+        refresh.everything(stores)
         summary = worker.run_pending(stores, now=time.time, at=terminal.now, wait_s=WORKER_WAIT_S)
     except Locked:
         # The worker that holds the lock takes what is new as well.

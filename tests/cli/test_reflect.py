@@ -12,8 +12,9 @@ import pytest
 
 from rose import files, layout
 from rose.reflection import queue
-from rose.routing import ledger, table
+from rose.routing import compiled, ledger, table
 from tests.clirun import ROOT, run
+from tests.factories import a_rule_file
 
 DEMO = os.path.join(ROOT, "rose", "demo")
 FIRST = "10000000-0000-4000-8000-0000000000a1"
@@ -392,3 +393,12 @@ def test_a_delivered_rule_is_credited_and_the_credit_is_shown(shop):
     assert "nothing: what was used had been offered by a rule; it is credited" in result.out
     assert f"{rule.id}  score 0.25  helped 1+0  wasted 0+0  seen 1" in rose(shop, "route").out
     assert "3 sessions recorded, rules sent in 1, delivered in 1" in rose(shop, "status").out
+
+
+def test_a_worker_without_sessions_still_brings_the_layer_up_to_date(shop):
+    """A prompt that ran out of time leaves the rebuild to the worker that it starts."""
+    a_rule_file(shop, when="the task runs the tests", then="read nodes/testing/")
+    assert rose(shop, "reflect", "--pending", "--worker").code == 0
+    layer = compiled.read(shop.layer)
+    assert layer is not None
+    assert "the task runs the tests" in str(layer["block"])
