@@ -1,4 +1,4 @@
-"""The simulated world of DESIGN 3.2, driven through the product's own fold, evidence, rank and fit.
+"""A simulated world, driven through the product's own fold, evidence, rank and fit.
 
 200 rules, room for 25. Each rule applies in a share of the sessions and pays with its own
 probability when it is shown. 60 rules are there at the start, the others arrive over time, and

@@ -5,16 +5,25 @@ from __future__ import annotations
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 def main() -> int:
     """Run one command; the exit code."""
-    if sys.argv[1:2] == ["hook"]:
+    if sys.argv[1:2] == ["hook"] and not _asks_for_help(sys.argv[2:]):
         from rose import prompt
 
         return prompt.main(sys.argv[2:], os.environ)
     from rose.cli import app
 
     return app.run(sys.argv[1:])
+
+
+def _asks_for_help(words: Sequence[str]) -> bool:
+    """Tell a person at a terminal from a host, which pipes an event in."""
+    return words[:1] in (["--help"], ["-h"]) or (not words and os.isatty(0))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rose import files, frontmatter, yamltext
-from rose.errors import UsageError
+from rose.errors import RoseError, UsageError
 from rose.findings import Finding, Refused
 
 if TYPE_CHECKING:
@@ -117,7 +117,12 @@ KEYS: dict[str, Key] = {
             "keep opening prompts in a shared record",
         ),
         Key("reflection.on_stop", _flag, "true or false", "reflect at the end of a turn too"),
-        Key("git.commit", _choice("off", "auto"), "off or auto", "commit after a reflection"),
+        Key(
+            "git.commit",
+            _choice("off", "auto"),
+            "off or auto",
+            "commit what reflection, route and undo change",
+        ),
     )
 }
 
@@ -181,6 +186,18 @@ def get(settings: Settings, name: str) -> str:
     return text_of(values[name])
 
 
+def _current_text(store: Store) -> str:
+    """Return the config file's text; raises RoseError where it is there and cannot be read."""
+    try:
+        return files.read_text(store.config)
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError) as error:
+        raise RoseError(
+            f"{store.config}: not changed, since it cannot be read: {error}."
+        ) from error
+
+
 def set_value(store: Store, name: str, text: str) -> None:
     """Write one override, or take it back where it equals the default.
 
@@ -195,7 +212,7 @@ def set_value(store: Store, name: str, text: str) -> None:
         raise UsageError(f"`{name}` takes {key.expected}, not {text!r}.") from error
     section, _, leaf = name.partition(".")
     with files.lock(store.lock, LOCK_WAIT_S):
-        current = files.read_text(store.config) if os.path.exists(store.config) else ""
+        current = _current_text(store)
         fields, findings = frontmatter.load(current, store.config)
         if findings:
             raise Refused(findings)
@@ -207,7 +224,7 @@ def set_value(store: Store, name: str, text: str) -> None:
         # The key may also stand with its dot at the top level, where it would go on to hold.
         newline = "\r\n" if "\r\n" in current else "\n"
         changed = frontmatter.edit_header(current, {section: kept or None, name: None}, newline)
-        files.replace(store.config, changed)
+        files.replace(store.config, changed, follow=store.base)
 
 
 def defaults_text(names: Mapping[str, str]) -> str:

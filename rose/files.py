@@ -1,11 +1,12 @@
 """Reads and writes files: atomic replace, locked append, JSON lines, the lock.
 
-On the prompt hook's path: nothing is imported at the top but os, sys and time.
+On the prompt hook's path: nothing is imported at the top but os, stat, sys and time.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import time
 
@@ -17,7 +18,11 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 LOCK_POLL_S = 0.01
-APPEND_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+MOST_BYTES = 1 << 29
+# errno.EINVAL; the module itself costs an import.
+BAD_DATA = 22
+NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+APPEND_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | NO_FOLLOW
 
 
 def read_text(path: str) -> str:
@@ -25,9 +30,12 @@ def read_text(path: str) -> str:
     return read_bytes(path).decode("utf-8")
 
 
-def read_bytes(path: str) -> bytes:
-    """Return a file's bytes without the buffered layer, which costs the hook its import."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+def read_bytes(path: str, most: int = MOST_BYTES) -> bytes:
+    """Return a regular file's bytes; raises OSError for anything else, and for a larger file.
+
+    Opened without waiting: a pipe or a device in place of a file must not hold a prompt.
+    """
+    descriptor = _open_regular(path, most)
     try:
         parts = []
         while part := os.read(descriptor, 1 << 20):
@@ -37,22 +45,33 @@ def read_bytes(path: str) -> bytes:
     return b"".join(parts)
 
 
-def replace(path: str, data: bytes | str) -> None:
-    """Write a file whole or not at all, creating its folder; a symbolic link stays a link.
+def _open_regular(path: str, most: int) -> int:
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    found = os.fstat(descriptor)
+    if stat.S_ISREG(found.st_mode) and found.st_size <= most:
+        return descriptor
+    os.close(descriptor)
+    kind = "too large" if stat.S_ISREG(found.st_mode) else "no regular file"
+    raise OSError(BAD_DATA, kind, path)
 
-    Raises Unwritable and leaves the old file as it was.
+
+def replace(path: str, data: bytes | str, *, follow: str | None = None) -> None:
+    """Write a file whole or not at all, creating its folder.
+
+    A symbolic link on the way is refused, and one in the file's own place is replaced: a store
+    may come with a cloned repository. With `follow` a link stays a link and its target, which
+    must lie below that folder, is written. Raises Unwritable and leaves the old file as it was.
     """
     raw = data.encode("utf-8") if isinstance(data, str) else data
-    target = os.path.realpath(path)
+    target = _target(path, follow)
     temporary = f"{target}.{os.getpid()}.{time.monotonic_ns():x}.tmp"
     try:
         os.makedirs(os.path.dirname(target), exist_ok=True)
         mode = _mode_of(target)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
-        descriptor = os.open(temporary, flags, 0o644 if mode is None else mode)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode or 0o644)
         try:
-            if mode is not None and hasattr(os, "fchmod"):
-                # The umask took bits away that the old file has.
+            if mode is not None:
+                # The umask must not take away what an existing file grants.
                 os.fchmod(descriptor, mode)
             _write_all(descriptor, raw)
             os.fsync(descriptor)
@@ -68,17 +87,34 @@ def replace(path: str, data: bytes | str) -> None:
         raise
 
 
+def _target(path: str, follow: str | None) -> str:
+    """Return the path to write to; raises Unwritable where a link leads elsewhere."""
+    folder = os.path.dirname(path)
+    if follow is None:
+        if os.path.realpath(folder) != os.path.normpath(folder):
+            raise Unwritable(f"{path}: not written: a folder on the way is a link.")
+        return path
+    target, top = os.path.realpath(path), os.path.realpath(follow)
+    if not target.startswith(top.rstrip(os.sep) + os.sep):
+        raise Unwritable(f"{path}: not written: it is a link that leads out of {follow}.")
+    return target
+
+
 def append_line(path: str, line: str) -> None:
     """Append one line in one write, creating the file and its folder.
 
     A torn tail is closed first, and a write that came out short is taken back, so that neither
-    spoils a neighbour. Raises Unwritable.
+    spoils a neighbour. A link is refused as by `replace`. Raises Unwritable.
     """
+    _target(path, None)
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         descriptor = os.open(path, APPEND_FLAGS, 0o644)
         try:
-            size = os.fstat(descriptor).st_size
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode):
+                raise OSError(BAD_DATA, "no regular file")
+            size = found.st_size
             torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
             raw = ("\n" if torn else "").encode() + line.encode("utf-8") + b"\n"
             written = os.write(descriptor, raw)
@@ -131,10 +167,10 @@ class lock:  # noqa: N801 - used like a function: `with lock(path, wait_s)`
         self.descriptor = -1
 
     def __enter__(self) -> None:
+        _target(self.path, None)
         try:
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
-            flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
-            self.descriptor = os.open(self.path, flags, 0o644)
+            self.descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | NO_FOLLOW, 0o644)
         except OSError as error:
             raise Unwritable(f"{self.path}: not locked: {error.strerror or error}.") from error
         deadline = time.monotonic() + self.wait_s
@@ -234,10 +270,10 @@ def read_jsonl(path: str) -> Iterator[tuple[int, dict[str, object]]]:
     around a bad one still count. A missing file holds no lines.
     """
     try:
-        stream = open(path, "rb")  # noqa: SIM115 - closed by the `with` below
+        descriptor = _open_regular(path, MOST_BYTES)
     except FileNotFoundError:
         return
-    with stream:
+    with open(descriptor, "rb") as stream:
         for number, raw in enumerate(stream, 1):
             try:
                 value = parse_json(raw.decode("utf-8"))

@@ -28,6 +28,8 @@ def handle(turn: wire.Turn) -> Mapping[str, object] | None:
     store = present[0]
     if turn.event == "SessionStart":
         _session_start(turn, store)
+        if turn.host in wire.AT_START:
+            return fresh_layer(turn.stores)
     elif turn.event == "PostCompact":
         _reset(turn, store, "compact")
     elif turn.event == "SubagentStart":
@@ -99,8 +101,8 @@ def _on_stop(store: layout.Store) -> bool:
 def hand_off(turn: wire.Turn, store: layout.Store) -> None:
     """Put the session into the queue in one atomic write and start a detached worker."""
     transcript = wire.text_of(turn.payload, "transcript_path")
-    name = wire.text_of(turn.payload, "session_id")
-    if not transcript or not name:
+    name = wire.session_of(turn.payload)
+    if not transcript or not name or turn.host not in wire.READABLE:
         return
     queue.put(
         store,
@@ -117,19 +119,22 @@ def fresh_layer(stores: layout.Stores) -> Mapping[str, object]:
     """Return the compiled layer, rebuilt where it is stale."""
     from rose.routing import compiled
 
-    layer = compiled.read(stores.first().layer)
-    home = None if stores.home is None else stores.home.dot
-    if layer is None or compiled.is_stale(layer, home):
-        return rebuild(stores)
-    return layer
+    return compiled.fresh(stores) or rebuild(stores)
 
 
 def rebuild(stores: layout.Stores) -> Mapping[str, object]:
-    """Compile the layer from parsed rules cached by stamp, without loading a vocabulary."""
+    """Compile the layer from parsed rules cached by stamp, without loading a vocabulary.
+
+    Where too many rules are new to parse them now, the layer is made of those that are known
+    and is stale already, so each prompt gets further even where no worker can help.
+    """
     _load_packages()
     from rose import refresh
 
-    return refresh.layer(stores, exact=False)
+    layer = refresh.layer(stores, exact=False)
+    if layer["unread"] and layer["written"]:
+        start_worker(stores.first(), os.environ)
+    return layer
 
 
 def _load_packages() -> None:
@@ -144,6 +149,9 @@ def start_worker(store: layout.Store, environ: Mapping[str, str]) -> None:
     """Start `rose reflect --pending` in a session of its own, out of reach of signals."""
     launcher = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launch.py")
     words = [sys.executable, "-I", launcher, "reflect", "--pending", "--worker"]
+    if not os.access(store.local if os.path.isdir(store.local) else store.dot, os.W_OK):
+        # Without a lock, workers would pile up behind one another.
+        return
     child = os.fork()
     if child:
         os.waitpid(child, 0)

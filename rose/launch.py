@@ -13,6 +13,10 @@ sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 if __name__ == "__main__":
     if len(sys.argv) > 1 and sys.argv[1] == "reflect":
+        # The worker has its site packages, where another rose may lie: this one is meant.
+        sys.path.insert(0, sys.path[-1])
+
+        del sys.path[0]
         from rose.__main__ import main
 
         sys.exit(main())

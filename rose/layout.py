@@ -1,6 +1,6 @@
 """Finds the stores and names every path in them.
 
-The lookup rule is DESIGN 2: the nearest `.rose/` upward, strictly below HOME, never in a folder
+The lookup rule (docs/store.md): the nearest `.rose/` upward, strictly below HOME, never in a folder
 of someone else; a git worktree uses its main checkout. docs/store.md has one entry per path.
 """
 
@@ -110,7 +110,7 @@ def home_store(environ: Mapping[str, str]) -> Store | None:
     home = environ.get("HOME", "")
     if not named and not home:
         return None
-    base = os.path.abspath(named) if named else os.path.join(os.path.abspath(home), ".rose")
+    base = os.path.realpath(named or os.path.join(home, ".rose"))
     return Store(base, base, "home")
 
 
@@ -212,8 +212,10 @@ def _main_checkout(checkout: str) -> str | None:
 
 
 def _first_line(path: str) -> str:
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return ""
         return os.fsdecode(os.read(descriptor, 4096).partition(b"\n")[0]).strip()
     finally:
         os.close(descriptor)

@@ -14,10 +14,13 @@ from rose.routing import compiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-STDIN_S = 0.9
-WORK_S = 0.8
+# The host waits: payload, work and fall-back share two seconds less the interpreter's own start.
+STDIN_S = 0.8
+WORK_S = 0.7
+LAST_S = 0.25
+MOST_CWD_CHARS = 4096
 PART_BYTES = 1 << 16
 MAX_PARTS = 1 << 12
 DEFAULT_HOST = "claude-code"
@@ -41,12 +44,12 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         if problem:
             _log(turn, problem)
         _answer(turn)
-        _set_alarm(0)
     except Deadline:
         _fall_back(turn, "the deadline came first; the last compiled layer holds", late=True)
     except Exception as error:  # noqa: BLE001 - a hook that fails must not disturb the host
-        _set_alarm(0)
+        _set_alarm(LAST_S, _leave)
         _fall_back(turn, f"{type(error).__name__}: {error}")
+    _set_alarm(0)
     return 0
 
 
@@ -61,11 +64,11 @@ def _words(arguments: Sequence[str]) -> tuple[str, str]:
             host = word[len("--host=") :]
         else:
             words.append(word)
-    return wire.event_named(words[0] if words else wire.PROMPT), host
+    return wire.event_named(words[0] if words else wire.PROMPT, host), host
 
 
-def _set_alarm(seconds: float) -> None:
-    """Raise Deadline after some seconds; 0 takes the alarm back."""
+def _set_alarm(seconds: float, ring: Callable[..., None] | None = None) -> None:
+    """Raise Deadline after some seconds, or call `ring`; 0 takes the alarm back."""
     try:
         # The built-in half of `signal`, whose other half loads enum.
         from _signal import (  # type: ignore[import-not-found]
@@ -77,12 +80,19 @@ def _set_alarm(seconds: float) -> None:
     except ImportError:
         # No interval timers on this platform: the host's own timeout has to do.
         return
-    signal(SIGALRM, _ring)
+    signal(SIGALRM, ring or _ring)
     setitimer(ITIMER_REAL, seconds)
 
 
 def _ring(*_: object) -> None:
+    # Set first: an exception that rises inside a destructor is swallowed.
+    _set_alarm(LAST_S, _leave)
     raise Deadline
+
+
+def _leave(*_: object) -> None:
+    # Whatever still holds us: the host gets its answer, and the next hook another try.
+    os._exit(0)
 
 
 def _read_payload(turn: wire.Turn) -> str:
@@ -120,15 +130,23 @@ def _take(turn: wire.Turn, parts: Sequence[bytes]) -> bool:
 
 
 def _directory(turn: wire.Turn) -> str:
-    named = wire.text_of(turn.payload, "cwd")
+    """Return the directory that the payload names, or our own where it names none to look in."""
+    named = wire.folder_of(turn.payload)
+    usable = os.path.isabs(named) and len(named) <= MOST_CWD_CHARS and "\0" not in named
     try:
-        return named if os.path.isabs(named) else os.getcwd()
+        named.encode()
+    except UnicodeEncodeError:
+        usable = False
+    try:
+        return named if usable else os.getcwd()
     except OSError:
         return "/"
 
 
 def _answer(turn: wire.Turn) -> None:
-    if turn.event == wire.PROMPT:
+    if turn.host not in wire.HOSTS:
+        _log(turn, f"unknown host; known are {', '.join(wire.HOSTS)}")
+    elif turn.event == wire.PROMPT:
         _prompt(turn)
     elif turn.event in wire.EVENTS:
         from rose import hook
@@ -136,6 +154,8 @@ def _answer(turn: wire.Turn) -> None:
         layer = hook.handle(turn)
         if layer is not None:
             send(turn, turn.stores.first(), layer)
+    else:
+        _log(turn, f"unknown event; known are {', '.join(wire.NAMES[turn.host])}")
 
 
 def _prompt(turn: wire.Turn) -> None:
@@ -143,9 +163,8 @@ def _prompt(turn: wire.Turn) -> None:
     if not present:
         return
     store = present[0]
-    layer: Mapping[str, object] | None = compiled.read(store.layer)
-    home = turn.stores.home
-    if layer is None or compiled.is_stale(layer, None if home is None else home.dot):
+    layer: Mapping[str, object] | None = compiled.fresh(turn.stores)
+    if layer is None:
         from rose import hook
 
         layer = hook.rebuild(turn.stores)
@@ -157,11 +176,12 @@ def send(turn: wire.Turn, store: layout.Store, layer: Mapping[str, object]) -> N
     if not layer["block"]:
         return
     path = turn.note_path(store)
-    if path is not None and layer["repeat"] != "every-prompt":
+    is_kept = turn.host not in wire.FOR_ONE_TURN
+    if path is not None and is_kept and layer["repeat"] != "every-prompt":
         notes = session.read(path)
         if not session.is_due(notes, turn.agent(), layer):
             return
-    turn.write(wire.document(turn.event, str(layer["encoded"])))
+    turn.write(wire.document(turn.event, str(layer["encoded"]), turn.host))
     if path is not None:
         files.append_line(path, session.sent_line(turn.event, turn.agent(), layer))
 
@@ -171,7 +191,7 @@ def _fall_back(turn: wire.Turn, problem: str, *, late: bool = False) -> None:
     try:
         store = (turn.stores.present() or layout.find(_directory(turn), turn.environ).present())[0]
         layer = compiled.read(store.layer)
-        if layer is not None and turn.event == wire.PROMPT and not turn.printed:
+        if layer is not None and turn.opens() and not turn.printed:
             send(turn, store, layer)
     except Exception as error:  # noqa: BLE001 - nothing is left to fall back to
         problem = f"{problem}; {type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""What a session was sent and when: presence (DESIGN 3.6).
+"""What a session was sent and when: presence (docs/architecture.md).
 
 One note file a session, append-only: `{v, at, event, agent, block, revision, rules}` when the
 layer was sent, `{v, at, reset}` after a compaction or a clear. On the prompt hook's path.

@@ -16,8 +16,8 @@ PACKAGE = os.path.join(ROOT, "rose")
 LAYERS = (
     ("errors",),
     ("files", "layout", "findings", "racy", "yamltext"),
-    ("frontmatter", "shapes"),
-    ("config", "history", "tokens", "redact", "text", "session"),
+    ("derived", "frontmatter", "shapes"),
+    ("config", "history", "tokens", "redact", "text", "refs", "session"),
     ("hosts",),
     ("store", "routing"),
     ("refresh",),

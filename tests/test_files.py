@@ -70,14 +70,70 @@ def test_a_replaced_file_keeps_its_mode(tmp_path, mode):
     assert stat.S_IMODE(path.stat().st_mode) == mode
 
 
-def test_a_replaced_link_stays_a_link(tmp_path):
+def test_a_followed_link_stays_a_link(tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "a").write_text("old")
     (tmp_path / "link").symlink_to(tmp_path / "real" / "a")
-    files.replace(str(tmp_path / "link"), "new")
+    files.replace(str(tmp_path / "link"), "new", follow=str(tmp_path))
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real" / "a").read_text() == "new"
-    assert os.listdir(tmp_path / "real") == ["a"]
+
+
+def test_a_followed_link_that_leads_out_is_refused(tmp_path):
+    (tmp_path / "victim").write_text("mine")
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "rule.md").symlink_to(tmp_path / "victim")
+    with pytest.raises(Unwritable, match="leads out"):
+        files.replace(str(tmp_path / "store" / "rule.md"), "new", follow=str(tmp_path / "store"))
+    assert (tmp_path / "victim").read_text() == "mine"
+
+
+def test_a_link_in_the_place_of_our_own_file_is_replaced_and_its_target_left_alone(tmp_path):
+    (tmp_path / "victim").write_text("mine")
+    (tmp_path / "index.md").symlink_to(tmp_path / "victim")
+    files.replace(str(tmp_path / "index.md"), "derived")
+    assert (tmp_path / "victim").read_text() == "mine"
+    assert (tmp_path / "index.md").read_text() == "derived"
+
+
+@pytest.mark.parametrize("write", ["replace", "append_line"])
+def test_a_link_in_the_place_of_a_folder_is_refused(tmp_path, write):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "local").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(Unwritable, match="link"):
+        getattr(files, write)(str(tmp_path / "local" / "a"), "x")
+    with pytest.raises(Unwritable, match="link"), files.lock(str(tmp_path / "local" / "l"), 0):
+        pass
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_line_is_not_appended_through_a_link(tmp_path):
+    (tmp_path / "victim").write_text("mine\n")
+    (tmp_path / "log.jsonl").symlink_to(tmp_path / "victim")
+    with pytest.raises(Unwritable):
+        files.append_line(str(tmp_path / "log.jsonl"), "x")
+    assert (tmp_path / "victim").read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("kind", ["fifo", "device", "folder", "large"])
+def test_what_is_no_regular_file_is_never_waited_for(tmp_path, kind):
+    path = tmp_path / "a"
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.write_bytes(b"12345")
+    with pytest.raises(OSError, match=r"no regular file|too large"):
+        files.read_bytes(str(path), most=4)
+
+
+def test_lines_of_what_is_no_regular_file_are_never_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "a")
+    with pytest.raises(OSError, match="no regular file"):
+        list(files.read_jsonl(str(tmp_path / "a")))
 
 
 @pytest.mark.parametrize("name", ["file/below", "folder"])

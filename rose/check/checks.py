@@ -54,7 +54,8 @@ class Context:
     `has_lesson` tells whether a target matches a lesson, `cost` the tokens of a rendered line,
     `base` is given for the home store, whose rules render absolute paths. `regions` are the
     texts of each session that quotes are looked for in, `shown` the store paths of the lessons
-    that the session was shown.
+    that the session was shown. `archived` maps the store paths of lessons out of use to the path
+    of what took their place, empty where nothing did; `root` is the folder that paths begin at.
     """
 
     rules: tuple[Rule, ...]
@@ -66,6 +67,8 @@ class Context:
     base: str | None = None
     regions: Mapping[str, Sequence[str]] = field(default_factory=dict)
     shown: frozenset[str] = frozenset()
+    archived: Mapping[str, str] = field(default_factory=dict)
+    root: str = ""
 
 
 def check_rule(draft: Draft, context: Context) -> Iterator[Finding]:
@@ -77,6 +80,7 @@ def check_rule(draft: Draft, context: Context) -> Iterator[Finding]:
         yield from _restatement(draft, context)
     if wording.clause(draft.then):
         yield from _targets(draft, context)
+        yield from _effect(draft)
         yield from _size(draft, context)
     if draft.origin == "reflection":
         yield from _reflection(draft, context)
@@ -133,12 +137,12 @@ def _wording(draft: Draft) -> Iterator[Finding]:
 
 def _condition(draft: Draft, context: Context) -> Iterator[Finding]:
     when = draft.condition
-    named = conditions.named_lesson(when, context.roots, context.lessons)
+    named = conditions.named_lesson(when, context.roots, context.lessons, draft.match)
     if conditions.is_vacuous(when):
         message = f"`{when[:60]}` holds for every task."
         yield Finding("when-vacuous", "when", message, "Name a kind of task.")
     elif named is not None:
-        message = f"The condition is about the lesson {named[:60]}, not about a kind of task."
+        message = f"The condition is about `{named[:60]}`, not about a kind of task."
         repair = "Name the kind of task, and the lesson in `then`."
         yield Finding("when-names-a-lesson", "when", message, repair)
 
@@ -171,18 +175,59 @@ def _targets(draft: Draft, context: Context) -> Iterator[Finding]:
     severity: Severity = "error" if draft.origin == "reflection" else "warning"
     targets = target.targets_of(draft.then, context.roots)
     roots = " or ".join(f"{root}/" for root in context.roots)
-    if not targets:
-        message = "`then` names no lesson."
-        repair = f"Name a file, a folder or a glob under {roots}."
+    outside = _outside(draft.then, context.root)
+    # Beside a target, what begins at the root may be no file: a call of an API, say.
+    if not targets or ".." in outside:
+        message = f"{outside} lies outside the project." if outside else "`then` names no lesson."
+        repair = f"Name a file, a folder or a glob under {roots}, from the project's folder on."
         yield Finding("no-target", "then", message, repair, severity=severity)
     for path in targets:
         if not context.has_lesson(path):
-            message = f"No lesson matches {path}."
-            repair = "Correct the path; `rose list` shows the lessons."
-            yield Finding("no-target", "then", message, repair, severity=severity)
+            yield Finding("no-target", "then", *_missing(path, context), severity=severity)
+
+
+def _outside(then: str, root: str) -> str:
+    """Return the first path of a `then` that leads out of the project."""
+    for token in map(target.strip, then.split()):
+        is_away = token.startswith("/") and not (root and token.startswith(root + "/"))
+        if is_away or ".." in token.split("/"):
+            return token
+    return ""
+
+
+def _missing(path: str, context: Context) -> tuple[str, str]:
+    """Return what is wrong with a target that leads to no lesson in use, and the repair."""
+    out_of_use = [old for old in context.archived if target.matches(path, old)]
+    if not out_of_use:
+        return f"No lesson matches {path}.", "Correct the path; `rose list` shows the lessons."
+    newer = list(dict.fromkeys(filter(None, (context.archived[old] for old in out_of_use))))
+    repair = f"Name {' or '.join(newer)} instead." if newer else "Name a lesson that is in use."
+    return f"What {path} leads to is archived.", repair
+
+
+def _effect(draft: Draft) -> Iterator[Finding]:
+    """Hint at a `then` whose first word says the other effect; `--skip` alone decides it."""
+    first = " ".join(texts.canonical(draft.then).split()[:2])
+    word = first.partition(" ")[0]
+    if draft.origin != "manual":
+        return
+    if draft.effect == "prefer" and (first == "nothing in" or word in ("skip", "ignore")):
+        message = "`then` sounds like lessons to skip, but the rule is kept as one to follow."
+        repair = "Forget it and teach it with --skip if those lessons do not apply."
+    elif draft.effect == "skip" and word == "read":
+        message = "`then` sounds like lessons to read, but --skip says that they do not apply."
+        repair = "Forget it and teach it without --skip if they are to be read."
+    else:
+        return
+    yield Finding("effect-unclear", "then", message, repair, severity="warning")
 
 
 def _size(draft: Draft, context: Context) -> Iterator[Finding]:
+    for where, value in (("when", draft.when), ("then", draft.then)):
+        if len(value) > wording.MOST_CHARS:
+            message = f"`{where}` has more than {wording.MOST_CHARS} characters."
+            yield Finding("too-large", where, message, "Shorten it.")
+            return
     # A cap of 0 switches the layer off; it says nothing about what a rule may cost.
     if not context.max_tokens:
         return

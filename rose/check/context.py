@@ -20,14 +20,21 @@ if TYPE_CHECKING:
 def of_store(store: Store, settings: Settings, shelf: Shelf, max_tokens: int) -> Context:
     """Return the context of a store's drafts; `max_tokens` is the cap of the whole layer."""
     active = shelf.active()
+    paths = {lesson.id: lesson.path for lesson in shelf.lessons}
     return Context(
         rules=table.read(store, settings.lessons_paths).rules,
         roots=settings.lessons_paths,
         has_lesson=lesson_test([lesson.path for lesson in active]),
         max_tokens=max_tokens,
         cost=lambda line: tokens.count(line + "\n"),
-        lessons=frozenset(lesson.id for lesson in active),
+        lessons=frozenset(lesson.id for lesson in shelf.lessons),
         base=store.base if store.kind == "home" else None,
+        archived={
+            lesson.path: paths.get(lesson.superseded_by, "")
+            for lesson in shelf.lessons
+            if lesson.status != "active"
+        },
+        root=store.base,
     )
 
 

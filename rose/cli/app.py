@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import io
 import os
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,6 +35,9 @@ COMMANDS = {
     "archive": "lessons",
     "config": "config",
     "doctor": "doctor",
+    "install": "install",
+    "uninstall": "install",
+    "hook": "hook",
 }
 
 app = typer.Typer(
@@ -71,39 +74,57 @@ def _version() -> str:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line; the exit code (DESIGN 6)."""
-    _register(arguments)
+    """Run one command line; the exit code (docs/cli.md)."""
+    words = [_decoded(word) for word in arguments]
+    terminal.open_streams()
+    _register(words)
     try:
-        code = app(args=list(arguments), prog_name="rose", standalone_mode=False)
+        code = app(args=words, prog_name="rose", standalone_mode=False)
+        # What is printed at last can fail too, and here somebody answers for it.
+        terminal.flush()
     except (KeyboardInterrupt, typer.Abort):
+        terminal.settle()
         terminal.say("rose: interrupted.")
         return INTERRUPTED
+    except SystemExit:
+        # Typer's answer to a pipe whose reader has enough; nothing else here exits.
+        return 0
     except Exception as error:  # noqa: BLE001 - the edge, where every error becomes a code
         return _code_of(error)
     return code if isinstance(code, int) else 0
 
 
+def _decoded(word: str) -> str:
+    """Return an argument as the UTF-8 that it is; LC_ALL=C hands it over as lone surrogates."""
+    try:
+        return os.fsencode(word).decode("utf-8")
+    except ValueError:
+        return word
+
+
 def _code_of(error: Exception) -> int:
     """Say what went wrong in one sentence and return its exit code."""
+    terminal.settle()
     if isinstance(error, UsageProblem):
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        terminal.say(shown.getvalue().rstrip("\n"))
         return int(error.exit_code)
     if isinstance(error, Refused):
-        terminal.report(error.findings)
+        terminal.report(error.findings, refused=True)
         return error.exit_code
     if isinstance(error, RoseError):
         terminal.say(f"rose: {error}")
         return error.exit_code
     if isinstance(error, BrokenPipeError):
         # Whoever read our output has enough of it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     if isinstance(error, OSError):
         terminal.say(f"rose: {error.filename or 'input or output'}: {error.strerror or error}.")
         return 1
     import traceback
 
-    traceback.print_exception(error)
+    terminal.say("".join(traceback.format_exception(error)).rstrip("\n"))
     terminal.say("rose: this is a bug in rose; nothing more was written.")
     return UNEXPECTED
 

@@ -15,7 +15,7 @@ from rose.store import setup
 if TYPE_CHECKING:
     from rose.layout import Store
 
-# Chosen anew by each call; a stored one would change what a replay gives.
+# Up to each call; a stored one would change what a replay gives.
 PER_CALL = ("k", "chars", "windows")
 COLUMN = 22
 
@@ -54,7 +54,7 @@ def show_or_set(
 
 def _refuse_per_call(name: str) -> None:
     if name.rpartition(".")[2] in PER_CALL:
-        raise UsageError(f"`{name}` is chosen by each call, not stored: give it as an option.")
+        raise UsageError(f"`{name}` is no setting: how much a call returns is up to each call.")
 
 
 def _change(store: Store, name: str, value: str | None) -> None:

@@ -66,7 +66,8 @@ def _forget(stores: Stores, source: Source, rule_id: str, *, as_json: bool) -> N
         return
     terminal.out(f"{rule_id} is forgotten.")
     if left is not None:
-        terminal.out(f"Reflection will not write it again while {terminal.short(left)} is there.")
+        terminal.out("Reflection will not write this condition for these lessons again while")
+        terminal.out(f"{terminal.short(left)} is there.")
     terminal.out(_routing_line(stores))
 
 

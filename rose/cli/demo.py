@@ -22,12 +22,12 @@ from rose import files, layout
 from rose.cli import terminal
 from rose.cli.app import app
 from rose.errors import RoseError
+from rose.hosts.installation import LAUNCH
 from rose.reflection import queue
-from rose.routing import ledger
+from rose.routing import ledger, table
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DATA = os.path.join(HERE, "demo")
-LAUNCH = os.path.join(HERE, "launch.py")
 RECORDED_AT = "/repo"
 WAIT_S = 30.0
 
@@ -75,7 +75,10 @@ def demo(
     finally:
         if not keep:
             shutil.rmtree(top, ignore_errors=True)
-    terminal.out("\nNext: `rose init` in your own project; `rose --help` lists the commands.")
+    terminal.out(
+        "\nTwo sessions needed the same lesson, so rose wrote down where it was; the third was\n"
+        "told, went there first, and the rule got the credit. Next: `rose init` in your project."
+    )
 
 
 def _play(stage: Stage) -> None:
@@ -110,13 +113,14 @@ def _session(stage: Stage, title: str, name: str) -> None:
     )
     path = os.path.join(stage.top, "transcripts", f"{session}.jsonl")
     payload = {"session_id": session, "transcript_path": path, "cwd": stage.repo}
-    _title(f'{title}: "{task}"')
+    _title(title)
+    terminal.out(f'   task: "{task}"')
     _hook(stage, "SessionStart", {**payload, "source": "startup"})
     document = _hook(stage, "UserPromptSubmit", {**payload, "prompt": task})
     _show_hook(document)
     files.replace(path, "".join(json.dumps(row) + "\n" for row in _with_block(rows, document)))
     for row in rows:
-        _show_call(row)
+        _show_call(stage, row)
     _hook(stage, "SessionEnd", {**payload, "reason": "other"})
     _wait_for_worker(stage)
     terminal.out("   SessionEnd hook → detached worker, as in: rose reflect --pending")
@@ -188,23 +192,24 @@ def _wait_for_worker(stage: Stage) -> None:
 
 
 def _show_hook(document: str) -> None:
-    terminal.out("   UserPromptSubmit hook (rose hook UserPromptSubmit) printed:")
     if not document:
-        terminal.out("   nothing: there is no rule yet")
+        terminal.out("   the prompt hook printed nothing: there is no rule yet")
         return
-    terminal.out(document.rstrip("\n"))
-    terminal.out("   which the agent reads as:")
-    for line in _block_of(document).splitlines():
-        terminal.out(f"   | {line}")
+    size = len(document.encode())
+    terminal.out(f"   the prompt hook printed one document of {size} bytes; the agent reads:")
+    terminal.out("   " + "-" * 74)
+    terminal.out(_block_of(document))
+    terminal.out("   " + "-" * 74)
 
 
-def _show_call(row: dict[str, Any]) -> None:
+def _show_call(stage: Stage, row: dict[str, Any]) -> None:
     content = row.get("message", {}).get("content", [])
     for block in content if isinstance(content, list) else []:
         if block.get("type") == "tool_use":
             what = block["input"]
             said = what.get("command") or what.get("file_path") or what.get("pattern") or ""
-            terminal.out(f"   agent: {block['name']} {_cut(str(said))}")
+            short = str(said).replace(stage.repo + "/", "")
+            terminal.out(f"   agent: {block['name']} {_cut(short)}")
 
 
 def _show_case(stage: Stage, session: str) -> None:
@@ -219,28 +224,32 @@ def _show_case(stage: Stage, session: str) -> None:
 
 
 def _show_learned(stage: Stage) -> None:
-    rules = sorted(os.listdir(stage.store.routing))
+    found = table.read(stage.store)
     _title("4. What it learned")
-    for name in rules:
-        path = os.path.join(stage.store.routing, name)
-        terminal.out(f"   {os.path.relpath(path, stage.repo)}")
-        for line in files.read_text(path).splitlines():
-            terminal.out(f"   | {line}")
-    if not rules:
+    for rule in found.rules:
+        terminal.out(f"   {os.path.relpath(rule.path, stage.repo)}")
+        terminal.out(f"   when      {rule.when}")
+        terminal.out(f"   then      {rule.then}")
+        terminal.out(f"   match     {', '.join(rule.match)}")
+        for item in rule.evidence:
+            terminal.out(f'   evidence  "{_cut(item.quote, 62)}"')
+    if not found.rules:
         terminal.out("   no rule: no lesson was used twice for one kind of work")
 
 
 def _show_credit(stage: Stage) -> None:
-    _title("6. The credit ($ rose route --json)")
+    _title("6. The credit")
     for rule in json.loads(_rose(stage, ["route", "--json"]))["rules"]:
-        record = {name: rule["record"][name] for name in ("helped", "wasted", "seen")}
-        terminal.out(f"   {rule['id']}  {record}")
+        counts = ", ".join(
+            f"{name} {rule['record'][name]}" for name in ("helped", "wasted", "seen")
+        )
+        terminal.out(f"   {rule['id']}  {counts}")
 
 
 def _title(text: str) -> None:
     terminal.out(f"\n{text}")
 
 
-def _cut(text: str) -> str:
+def _cut(text: str, width: int = 66) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= 68 else line[:67] + "…"  # noqa: PLR2004 - within 80 columns
+    return line if len(line) <= width else line[: width - 1] + "…"

@@ -12,6 +12,7 @@ import typer
 from rose import files, history, tokens
 from rose.cli import terminal
 from rose.cli.app import app
+from rose.hosts import wiring
 from rose.reflection import queue
 from rose.report import sources
 from rose.routing import compiled
@@ -130,6 +131,8 @@ def _contents(found: Stores) -> Iterator[Check]:
     yield from _layer(found, read.first.settings.routing_max_tokens)
     for store in found.present():
         yield from _queue(store)
+    yield from _wiring(found)
+    for store in found.present():
         yield from _hook(store)
 
 
@@ -141,12 +144,9 @@ def _findings(section: str, findings: Iterable[Finding]) -> Iterator[Check]:
 
 
 def _layer(found: Stores, max_tokens: int) -> Iterator[Check]:
-    layer = compiled.read(found.first().layer)
+    layer = compiled.fresh(found)
     if layer is None:
-        yield Check("layer", "note", "not compiled yet", "The next prompt or `rose route` does it.")
-        return
-    if compiled.is_stale(layer, None if found.home is None else found.home.dot):
-        yield Check("layer", "note", "older than its rules", "The next prompt rebuilds it.")
+        yield Check("layer", "note", "not up to date", "The next prompt or `rose route` does it.")
         return
     rules = layer["rules"]
     count = len(rules) if isinstance(rules, list) else 0
@@ -165,6 +165,29 @@ def _queue(store: Store) -> Iterator[Check]:
         yield Check("queue", "problem", text, repair)
     if waiting:
         yield Check("queue", "note", f"{waiting} waiting", "`rose reflect --pending` works them.")
+
+
+def _wiring(found: Stores) -> Iterator[Check]:
+    """Yield where each host finds rose, and whether one has ever called it here."""
+    folder = None if found.project is None else found.project.base
+    wired = wiring.wired(folder, os.environ)
+    for each in wired:
+        start = f"{each.host} calls rose from {terminal.short(each.path)}"
+        if each.fault:
+            yield Check("hosts", "problem", f"{start}, but {each.fault}", each.repair)
+        elif each.missing:
+            text = f"{start}, but not at {', '.join(each.missing)}"
+            yield Check("hosts", "note", text, "`rose install` writes what is missing.")
+        elif each.untrusted:
+            text = f"{start}, but passes over {', '.join(each.untrusted)}: not trusted yet"
+            yield Check("hosts", "note", text, "Run `/hooks` in it, in a project that it trusts.")
+        else:
+            yield Check("hosts", "ok", f"{start}: {each.command}")
+    if not wired:
+        repair = "`rose install` wires the programs that it finds."
+        yield Check("hosts", "note", "no agent program calls rose here", repair)
+    if os.path.isdir(found.first().sessions):
+        yield Check("hook", "ok", "has been called here")
 
 
 def _hook(store: Store) -> Iterator[Check]:

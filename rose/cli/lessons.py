@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rose import config, files
-from rose.cli import terminal
+from rose.cli import page, terminal
 from rose.cli.app import app
 from rose.errors import NoStore, RoseError, UsageError
 from rose.store import lessons, write
@@ -70,10 +70,10 @@ def add(
 def _text(file: str) -> str:
     """Return the text of a file or of standard input; nothing on a terminal."""
     if file and file != "-":
-        raw = files.read_bytes(file)
+        raw = files.read_bytes(terminal.given_path(file))
     elif file == "-":
         raw = sys.stdin.buffer.read(4 * write.MAX_CHARS + 1)
-    elif sys.stdin is None or sys.stdin.isatty():
+    elif sys.stdin.isatty():
         return ""
     else:
         _await_input()
@@ -103,7 +103,7 @@ def _await_input() -> None:
 @app.command("show")
 def show(
     *,
-    ref: Annotated[str, typer.Argument(metavar="ID", help="An id, a path, or the end of one.")],
+    ref: Annotated[str, typer.Argument(metavar="ID", help="An id, a path, or a part of an id.")],
     home: HomeFlag = False,
     as_json: JsonFlag = False,
 ) -> None:
@@ -111,9 +111,8 @@ def show(
 
     Example: rose show integration-db
     """
-    found = _found(home=home)
-    shelves = _shelves(found)
-    lesson = lessons.resolve([shelf for _, shelf in shelves], ref)
+    shelves = _shelves(_found(home=home))
+    lesson = _named(shelves, ref)
     store = _store_of(shelves, lesson)
     if as_json:
         terminal.emit({**_as_json(lesson, store), "text": lessons.body(store, lesson)})
@@ -140,12 +139,13 @@ def list_lessons(
     found = terminal.stores()
     found.first()
     shelves = _shelves(found)
-    chosen = [
+    tagged = [
         (store, lesson)
         for store, shelf in shelves
         for lesson in shelf.lessons
-        if (everything or lesson.status == status) and (not tag or tag in lesson.tags)
+        if not tag or tag in lesson.tags
     ]
+    chosen = [(store, x) for store, x in tagged if everything or x.status == status]
     findings = [finding for _, shelf in shelves for finding in shelf.findings]
     if as_json:
         faults = [finding.as_json() for finding in findings]
@@ -154,9 +154,15 @@ def list_lessons(
         return
     for _, lesson in chosen:
         terminal.out(_line(lesson))
-    _say_rest([lesson for _, shelf in shelves for lesson in shelf.lessons], len(chosen))
+    if tag and not tagged:
+        terminal.say(f"No lesson has the tag {tag!r}.")
+    elif not tagged:
+        terminal.say('No lessons yet. `rose add "TITLE" --body TEXT` writes the first one.')
+    elif len(chosen) < len(tagged):
+        terminal.say(f"{len(chosen)} of {len(tagged)} lessons; --all shows every one.")
     if findings:
-        terminal.say(f"{len(findings)} findings about lessons: `rose doctor` names them.")
+        said = page.count(len(findings), "finding")
+        terminal.say(f"{said} about lessons: `rose doctor` names them.")
 
 
 def _line(lesson: Lesson) -> str:
@@ -166,13 +172,6 @@ def _line(lesson: Lesson) -> str:
     if lesson.store == "home":
         marks.append("(home)")
     return " ".join([lesson.id, "-", lesson.title, *marks])
-
-
-def _say_rest(everything: list[Lesson], shown: int) -> None:
-    if not everything:
-        terminal.say('No lessons yet. `rose add "TITLE" --body TEXT` writes the first one.')
-    elif shown < len(everything):
-        terminal.say(f"{shown} of {len(everything)} lessons; --all shows every one.")
 
 
 @app.command("archive")
@@ -190,9 +189,8 @@ def archive(
     Example: rose archive old-ci --superseded-by new-ci
     """
     shelves = _shelves(_found(home=home))
-    each = [shelf for _, shelf in shelves]
-    lesson = lessons.resolve(each, ref)
-    newer = lessons.resolve(each, superseded_by) if superseded_by else None
+    lesson = _named(shelves, ref, whole=True)
+    newer = _named(shelves, superseded_by, whole=True) if superseded_by else None
     store = _store_of(shelves, lesson)
     is_changed = write.archive(store, lesson, newer)
     terminal.refresh(terminal.stores())
@@ -218,6 +216,17 @@ def _found(*, home: bool) -> Stores:
 
 def _shelves(found: Stores) -> list[tuple[Store, Shelf]]:
     return [(store, lessons.scan(store, config.read(store)[0])) for store in found.present()]
+
+
+def _named(shelves: list[tuple[Store, Shelf]], ref: str, *, whole: bool = False) -> Lesson:
+    """Return the lesson that a person named: a file as seen from here, else an id."""
+    given = terminal.given_path(ref.strip().replace("\0", ""))
+    paths = (os.path.abspath(given), os.path.realpath(given))
+    for store, shelf in shelves:
+        for lesson in shelf.lessons:
+            if os.path.join(store.base, lesson.path) in paths:
+                return lesson
+    return lessons.resolve([shelf for _, shelf in shelves], ref, whole=whole)
 
 
 def _store_of(shelves: list[tuple[Store, Shelf]], lesson: Lesson) -> Store:

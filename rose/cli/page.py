@@ -62,6 +62,11 @@ def count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
+def retry(session: str) -> str:
+    """Return the command that tries a session again which the worker gave up."""
+    return f"rose reflect --session {shlex.quote(texts.clean_line(session))}"
+
+
 def undo_line(session: str) -> str:
     """Return the command that takes a session's reflection back."""
     return f"undo: rose undo {shlex.quote(texts.clean_line(session))}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rose import hook, refresh
+from rose import hook, layout
 from rose.cli import reflectpage, terminal
 from rose.cli.app import app
 from rose.errors import Locked, RoseError, UsageError
@@ -16,6 +16,8 @@ from rose.reflection import find, queue, reflect, undo, worker
 from rose.report import sources
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from rose.layout import Stores
 
 BACKENDS = ("auto", "offline")
@@ -76,7 +78,9 @@ def reflect_command(
     if is_worker:
         _work_quietly(stores)
     elif pending:
-        summary = worker.run_pending(stores, now=time.time, at=terminal.now, wait_s=WAIT_S)
+        summary = worker.run_pending(
+            stores, now=time.time, at=terminal.now, wait_s=WAIT_S, early=True
+        )
         reflectpage.show_summary(summary, sources.read(stores), as_json=as_json)
     elif every:
         _all(stores, dry_run=dry_run, as_json=as_json)
@@ -86,7 +90,8 @@ def reflect_command(
             stores, path, at=terminal.now(), host=host or named, dry_run=dry_run
         )
         if not dry_run:
-            _settle(stores, outcome.facts.session)
+            _settle(stores, {outcome.facts.session, path})
+        _warn_outside(stores, outcome.facts.cwd)
         reflectpage.show(outcome, sources.read(stores), as_json=as_json)
 
 
@@ -109,8 +114,6 @@ def _work_quietly(stores: Stores) -> None:
         return
     store = present[0]
     try:
-        # What a prompt had no time for: its deadline starts a worker too.
-        refresh.everything(stores)
         summary = worker.run_pending(stores, now=time.time, at=terminal.now, wait_s=WORKER_WAIT_S)
     except Locked:
         # The worker that holds the lock takes what is new as well.
@@ -119,28 +122,45 @@ def _work_quietly(stores: Stores) -> None:
         # Detached: what rises here is read by nobody, so it is logged first.
         hook.log(store, "worker", "", f"{type(error).__name__}: {error}")
         raise
-    for failure in summary.failures:
+    for failure in (*summary.failures, *summary.gone):
         hook.log(store, "worker", "", f"session {failure.session}: {failure.reason}")
 
 
 def _place(stores: Stores, transcript: str | None, session: str | None) -> tuple[str, str | None]:
     """Return the path and the host of the one session that is meant."""
     if transcript is not None:
-        return os.path.abspath(transcript), None
-    wanted = session or ""
-    for store in stores.present():
-        for entry in queue.entries(store):
-            if entry["session"] == wanted and entry["transcript"]:
-                return str(entry["transcript"]), str(entry["host"])
-    return find.find_transcript(wanted, _homes())
+        return os.path.abspath(terminal.given_path(transcript)), None
+    queued = {
+        str(entry["session"]): (str(entry["transcript"]), str(entry["host"]))
+        for store in stores.present()
+        for entry in queue.entries(store)
+        if entry["transcript"] and queue.has_transcript(entry)
+    }
+    return find.find_transcript(session or "", _homes(), queued)
 
 
-def _settle(stores: Stores, session: str) -> None:
-    """Take a session that was reflected on by hand out of the queue, unless a worker has it."""
+def _settle(stores: Stores, names: Container[object]) -> None:
+    """Take what was reflected on by hand out of the queue, unless a worker has it.
+
+    `names` are its session and its transcript: either may be how the queue knows it.
+    """
     store = stores.first()
     for entry in queue.entries(store):
-        if entry["session"] == session and entry["state"] != "working":
+        is_ours = entry["session"] in names or entry["transcript"] in names
+        if is_ours and entry["state"] != "working":
             queue.finish(store, entry)
+
+
+def _warn_outside(stores: Stores, cwd: str) -> None:
+    """Say that a session ran in another place than the project whose record it is now in."""
+    project = stores.project
+    if project is None or not cwd:
+        return
+    is_below = (os.path.realpath(cwd) + os.sep).startswith(project.base.rstrip(os.sep) + os.sep)
+    # A worktree leads to the store of its main checkout.
+    ran = layout.find(cwd, {}).project
+    if not is_below and (ran is None or ran.base != project.base):
+        terminal.say(f"warning: this session ran in {cwd}, outside {project.base}.")
 
 
 def _homes() -> find.Homes:
@@ -184,16 +204,17 @@ def _all(stores: Stores, *, dry_run: bool, as_json: bool) -> None:
 def undo_command(
     *,
     session: Annotated[
-        str | None, typer.Argument(metavar="[SESSION]", help="A session id or its beginning.")
+        str | None, typer.Argument(metavar="[SESSION]", help="A session id, or a part of it.")
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Take back what was learned from a session, the last one if none is named.
+    """Take back what was learned from a session.
 
+    Without one, from the last that changed a rule; where none did, from the last recorded.
     A rule that somebody edited since is left as it is, and said.
 
     Example: rose undo
     """
     stores = terminal.stores()
-    undone = undo.take_back(stores, session)
+    undone = undo.take_back(stores, session, at=terminal.now())
     reflectpage.show_undone(undone, sources.read(stores), as_json=as_json)

@@ -156,7 +156,7 @@ def show_summary(summary: Summary, found: Sources, *, as_json: bool) -> None:
 
 
 def _print_summary(summary: Summary, found: Sources) -> None:
-    if not (summary.outcomes or summary.failures or summary.untold):
+    if not (summary.outcomes or summary.failures or summary.untold or summary.gone):
         terminal.out("The queue is empty.")
         return
     for outcome in summary.outcomes:
@@ -165,6 +165,8 @@ def _print_summary(summary: Summary, found: Sources) -> None:
             page.items(learned_lines(outcome, found))
     for session in summary.untold:
         page.paragraph(f"{session} has no transcript: nothing to learn from", first="", rest="  ")
+    for failure in summary.gone:
+        page.paragraph(f"{failure.session} is dropped: {failure.reason}", first="", rest="  ")
     for failure in summary.failures:
         page.paragraph(f"{failure.session} failed: {failure.reason}", first="", rest="  ")
     terminal.out(_routing_line(found))
@@ -176,6 +178,7 @@ def summary_json(summary: Summary, found: Sources) -> dict[str, object]:
         "outcomes": [outcome_json(outcome, found) for outcome in summary.outcomes],
         "failures": [{"session": f.session, "reason": f.reason} for f in summary.failures],
         "without_transcript": list(summary.untold),
+        "dropped": [{"session": f.session, "reason": f.reason} for f in summary.gone],
     }
 
 
@@ -188,6 +191,7 @@ def show_undone(undone: Undone, found: Sources, *, as_json: bool) -> None:
                 "n": undone.n,
                 "restored": list(undone.restored),
                 "deleted": list(undone.deleted),
+                "gone": list(undone.gone),
                 "left": [{"rule": rule, "reason": why} for rule, why in undone.left],
                 "commit": undone.commit or None,
             }
@@ -195,9 +199,10 @@ def show_undone(undone: Undone, found: Sources, *, as_json: bool) -> None:
         return
     page.paragraph(f"Session {undone.session} is taken back.", first="", rest="  ")
     page.items(f"{rule} is deleted" for rule in undone.deleted)
+    page.items(f"{rule} was gone already" for rule in undone.gone)
     page.items(f"{rule} is as it was before" for rule in undone.restored)
     page.items(f"{rule} is left alone: {why}" for rule, why in undone.left)
-    if not (undone.deleted or undone.restored or undone.left):
+    if not (undone.deleted or undone.gone or undone.restored or undone.left):
         page.items(["it had changed no rule; its credit no longer counts"])
     if undone.commit not in QUIET:
         terminal.say(f"rose: not committed: {undone.commit}.")

@@ -110,8 +110,9 @@ def record_text(place: Place) -> str:
     helped = f"{standing.live_helped}+{standing.helped - standing.live_helped}"
     wasted = f"{standing.live_wasted}+{standing.wasted - standing.live_wasted}"
     home = "  (home)" if place.is_home else ""
+    skip = "skip  " if place.rule.effect == "skip" else ""
     return (
-        f"{place.rule.id}  score {rank.score(standing):.2f}  helped {helped}  "
+        f"{place.rule.id}  {skip}score {rank.score(standing):.2f}  helped {helped}  "
         f"wasted {wasted}  seen {standing.seen}{home}"
     )
 

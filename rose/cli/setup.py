@@ -56,7 +56,7 @@ def init(
         terminal.emit(_result(store, made, folders, adopted))
         return
     terminal.report(made.findings)
-    _say_next(folders, found, adopted)
+    _say_next(folders, found, adopted, home=home)
 
 
 def _store(*, home: bool) -> Store:
@@ -114,13 +114,16 @@ def _wants(found: list[Folder], adopt: bool | None, *, as_json: bool) -> bool:
     return terminal.ask(f"Read the {total} found as lessons too, where they lie?")
 
 
-def _say_next(folders: list[Folder], found: list[Folder], adopted: tuple[str, ...]) -> None:
+def _say_next(
+    folders: list[Folder], found: list[Folder], adopted: tuple[str, ...], *, home: bool
+) -> None:
+    flag = " --home" if home else ""
     if adopted:
         terminal.out(f"adopted    {', '.join(path + '/' for path in adopted)}, read in place")
     elif found:
-        terminal.say("`rose init --adopt` reads those that were found as lessons, in place.")
+        terminal.say(f"`rose init{flag} --adopt` reads those that were found as lessons, in place.")
     if not adopted and not any(folder.lessons for folder in folders if folder.is_read):
-        terminal.say('No lessons yet. `rose add "TITLE" --body TEXT` writes the first one.')
+        terminal.say(f'No lessons yet. `rose add "TITLE" --body TEXT{flag}` writes the first one.')
     terminal.say("Next: `rose status`.")
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
+import time
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rose import refresh, tokens
-from rose import text as texts
 from rose.cli import page, terminal
 from rose.cli.app import app
 from rose.report import overview
@@ -36,7 +35,7 @@ def status(
     Example: rose status --json
     """
     stores = terminal.stores()
-    found = overview.read(stores)
+    found = overview.read(stores, time.time())
     if found.is_behind:
         # Every command brings the layer up to date, so that the next prompt finds it so.
         refresh.layer(stores, exact=True)
@@ -76,7 +75,8 @@ def _lessons(found: Overview) -> str:
 
 def _layer(cost: Cost) -> Iterator[str]:
     if not cost.is_enabled or not cost.max_tokens:
-        yield "off: nothing is sent (rose config routing.enabled true)"
+        key = "--unset routing.max_tokens" if cost.is_enabled else "routing.enabled true"
+        yield f"off: nothing is sent (rose config {key})"
         return
     if not cost.rules:
         yield f"empty: nothing is sent, 0 of {cost.max_tokens} tokens"
@@ -112,14 +112,18 @@ def _nothing_learned(found: Overview) -> str:
 
 
 def _learned(reflection: Reflection) -> Iterator[str]:
-    day, _, time = reflection.at.partition("T")
-    what = ", ".join(f"{c.verb} {c.rule or 'a rule'}" for c in reflection.changes)
-    undone = ", taken back since" if reflection.is_undone else ""
-    yield f"{day} {time[:5]} session {reflection.session[:SHORT_ID]}: {what}{undone}"
+    day, _, clock = reflection.at.partition("T")
+    what = ", ".join(map(_what, reflection.changes))
+    yield f"{day} {clock[:5]} session {reflection.session[:SHORT_ID]}: {what}"
     for change in reflection.changes:
         yield from _change(change)
-    if reflection.taught() and not reflection.is_undone:
+    if reflection.can_be_undone():
         yield page.undo_line(reflection.session)
+
+
+def _what(change: Change) -> str:
+    since = f" ({change.since})" if change.since else ""
+    return f"{change.verb} {change.rule or 'a rule'}{since}"
 
 
 def _change(change: Change) -> Iterator[str]:
@@ -154,16 +158,13 @@ def _queue(queue: Queue) -> Iterator[str]:
         )
     for failed in queue.failed[-MAX_FAILED:]:
         yield f"failed after {page.count(failed.tries, 'try', 'tries')}: {failed.reason}"
-        yield f"  again: rose reflect --session {shlex.quote(texts.clean_line(failed.session))}"
+        yield f"  again: {page.retry(failed.session)}"
     if len(queue.failed) > MAX_FAILED:
         yield f"and {len(queue.failed) - MAX_FAILED} more that failed (rose status --json)"
 
 
 def _hook(found: Overview) -> str:
-    failure = found.failure
-    if failure is None:
-        return "no failure logged"
-    return f"last failure {failure.at} {failure.event} {failure.host}: {failure.problem}"
+    return "no failure in the last week" if found.failure is None else found.failure.line()
 
 
 def _broken(found: Overview) -> Iterator[str]:

@@ -39,6 +39,35 @@ def writable(*, home: bool) -> layout.Store:
     return found.home
 
 
+def open_streams() -> None:
+    """Let the streams that whoever started us closed lead nowhere."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - for good
+
+
+def flush() -> None:
+    """Print what is left of the result; raises OSError where nobody takes it."""
+    sys.stdout.flush()
+
+
+def settle() -> None:
+    """Print what is left of the result, or drop it where nobody takes it."""
+    try:
+        flush()
+    except OSError:
+        _drop(sys.stdout)
+
+
+def _drop(file: TextIO) -> None:
+    """Lead a stream nowhere, so that what it still holds does not fail again at the exit."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(null, file.fileno())
+    finally:
+        os.close(null)
+
+
 def emit(value: object) -> None:
     """Print a result as JSON, in ASCII where the terminal or the text asks for it."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
@@ -61,14 +90,21 @@ def out(text: str = "") -> None:
 
 
 def say(text: str = "") -> None:
-    """Print words about the result to standard error."""
-    _write(sys.stderr, text)
+    """Print words about the result to standard error, after the result so far."""
+    flush()
+    try:
+        _write(sys.stderr, text)
+        sys.stderr.flush()
+    except OSError:
+        # Nobody can be told, and what was asked for goes on.
+        _drop(sys.stderr)
 
 
-def report(findings: Iterable[Finding]) -> None:
-    """Print findings to standard error, one a line."""
+def report(findings: Iterable[Finding], *, refused: bool = False) -> None:
+    """Print findings to standard error, one a line; only `refused` errors stopped anything."""
     for finding in findings:
-        say(finding.line())
+        label = "refused" if refused and finding.severity == "error" else "warning"
+        say(f"{label}: {finding.line()}")
 
 
 def _write(file: TextIO, text: str) -> None:
@@ -107,7 +143,8 @@ def ask(question: str) -> bool:
 def short(path: str) -> str:
     """Return a path as a person reads it: relative below the working directory, `~` below HOME."""
     for base, prefix in ((_cwd(), ""), (os.environ.get("HOME", ""), "~/")):
-        if base and path.startswith(base.rstrip(os.sep) + os.sep):
+        # Below the root everything is, and no path is shorter without its slash.
+        if base.strip(os.sep) and path.startswith(base.rstrip(os.sep) + os.sep):
             return prefix + os.path.relpath(path, base)
     return path
 
@@ -117,6 +154,11 @@ def _cwd() -> str:
         return os.getcwd()
     except FileNotFoundError:
         return ""
+
+
+def given_path(word: str) -> str:
+    """Return the path that an argument names, in the form in which the system takes it."""
+    return os.fsdecode(word.encode("utf-8", "surrogateescape"))
 
 
 def now() -> str:

@@ -1,7 +1,7 @@
 """The words of the hosts' hooks: event names, payloads in, documents out.
 
-One form serves every host that rose knows: the payload fields and the output document are the
-same in Claude Code and Codex (docs/hosts.md). On the prompt hook's path.
+Rose works with the names and fields of Claude Code, which Codex shares; the tables translate
+the other hosts (docs/hosts.md). On the prompt hook's path.
 """
 
 from __future__ import annotations
@@ -14,9 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-HOSTS = ("claude-code", "codex")
-
-# The hosts' own names; a command line may also spell them in kebab-case.
+# Rose's own names of the events, which are those of Claude Code and Codex.
 EVENTS = (
     "SessionStart",
     "UserPromptSubmit",
@@ -29,19 +27,66 @@ EVENTS = (
 
 PROMPT = "UserPromptSubmit"
 
+# Host -> its own name of an event -> rose's.
+NAMES = {
+    "claude-code": {event: event for event in EVENTS},
+    "codex": {event: event for event in EVENTS},
+    "gemini": {
+        "SessionStart": "SessionStart",
+        "BeforeAgent": PROMPT,
+        "PreCompress": "PreCompact",
+        "AfterAgent": "Stop",
+        "SessionEnd": "SessionEnd",
+    },
+    "cursor": {
+        "sessionStart": "SessionStart",
+        "beforeSubmitPrompt": PROMPT,
+        "preCompact": "PreCompact",
+        "stop": "Stop",
+        "sessionEnd": "SessionEnd",
+    },
+    "opencode": {"chat.message": PROMPT, "session.compacted": "PostCompact"},
+}
 
-def event_named(word: str) -> str:
-    """Return the host's name of an event, or the word itself where rose knows none."""
-    plain = word.replace("-", "").lower()
-    for event in EVENTS:
-        if event.lower() == plain:
+HOSTS = tuple(NAMES)
+
+# Hosts that keep what a session's start injects, and take nothing else by document.
+AT_START = ("cursor",)
+
+# Hosts in which an injection holds for one turn, so that each prompt needs it.
+FOR_ONE_TURN = ("gemini",)
+
+# Hosts whose transcripts can be read (`registry`): only their sessions are queued.
+READABLE = ("claude-code", "codex")
+
+
+def event_named(word: str, host: str = "claude-code") -> str:
+    """Return rose's name of an event, or the word itself where rose knows none.
+
+    The word is the host's name of it, or rose's; either may be in kebab-case.
+    """
+    plain = _plain(word)
+    for name, event in NAMES.get(host, {}).items():
+        if plain in (_plain(name), _plain(event)):
             return event
     return word
 
 
+def name_of(event: str, host: str) -> str:
+    """Return a host's name of an event, by rose's."""
+    for name, known in NAMES.get(host, {}).items():
+        if known == event:
+            return name
+    return event
+
+
+def _plain(word: str) -> str:
+    return word.replace("-", "").lower()
+
+
 def decode(raw: bytes) -> dict[str, object]:
     """Return a hook's payload; raises ValueError where it is no JSON object."""
-    payload = files.parse_json(raw.decode("utf-8", "replace"))
+    payload = files.parse_json(raw.decode("utf-8", "replace").lstrip("\ufeff"))
     if not isinstance(payload, dict):
         raise ValueError("the payload is no JSON object")  # noqa: TRY004 - one kind of refusal
     return payload
@@ -53,9 +98,25 @@ def text_of(payload: Mapping[str, object], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def document(event: str, encoded: str) -> str:
+def document(event: str, encoded: str, host: str = "claude-code") -> str:
     """Return the output document that injects a text, given as a JSON string literal."""
-    return f'{{"hookSpecificOutput":{{"hookEventName":"{event}","additionalContext":{encoded}}}}}\n'
+    if host == "cursor":
+        also = '"continue":true,' if event == PROMPT else ""
+        return f'{{{also}"additional_context":{encoded}}}\n'
+    name = name_of(event, host)
+    return f'{{"hookSpecificOutput":{{"hookEventName":"{name}","additionalContext":{encoded}}}}}\n'
+
+
+def session_of(payload: Mapping[str, object]) -> str:
+    """Return the id of a payload's session, which Cursor calls a conversation."""
+    return text_of(payload, "session_id") or text_of(payload, "conversation_id")
+
+
+def folder_of(payload: Mapping[str, object]) -> str:
+    """Return the folder in which a session works, empty where the payload names none."""
+    roots = payload.get("workspace_roots")
+    first = roots[0] if isinstance(roots, list) and roots else ""
+    return text_of(payload, "cwd") or (first if isinstance(first, str) else "")
 
 
 class Turn:
@@ -78,13 +139,18 @@ class Turn:
         while view:
             view = view[os.write(1, view) :]
 
+    def opens(self) -> bool:
+        """Tell whether the event is the one with which the main agent gets the layer."""
+        at_start = self.event == "SessionStart" and self.host in AT_START
+        return self.event == PROMPT or at_start
+
     def agent(self) -> str | None:
         """Return the subagent that the event is about, None for the main agent."""
         return text_of(self.payload, "agent_id") or None
 
     def note_path(self, store: layout.Store) -> str | None:
         """Return the session's note file, None where the payload names no session."""
-        name = text_of(self.payload, "session_id")
+        name = session_of(self.payload)
         if not name:
             return None
         return session.note_path(store.sessions, layout.session_name(self.host, name))

@@ -1,4 +1,4 @@
-"""What rose sent in a session, and what of it the host shows to have arrived (DESIGN 3.6).
+"""What rose sent in a session, and what of it the host shows to have arrived.
 
 A rule is delivered if its whole line, as it was sent, stands in an injection that the host wrote
 down. The session's note names the blocks by digest; each lies beside it as it was sent.

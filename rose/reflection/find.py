@@ -5,20 +5,24 @@ Only names are looked at, and for Codex the first rows: which folder a thread ra
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import os
 import re
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from rose import refs
 from rose.errors import RoseError
 from rose.hosts import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 _SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 _SLUG = re.compile(r"[/._]")
+_ROLLOUT = re.compile(r"rollout-[\dT-]{19}-(.+)\.jsonl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +33,32 @@ class Homes:
     codex: str
 
 
-def find_transcript(session: str, homes: Homes) -> tuple[str, str]:
+def find_transcript(
+    session: str, homes: Homes, queued: Mapping[str, tuple[str, str]] = MappingProxyType({})
+) -> tuple[str, str]:
     """Return the path and the host of a session's transcript, the newest where there are two.
 
+    `queued` are transcripts known from the queue, by session; an id may be cut at its end.
     Raises RoseError where there is none.
     """
     if _SESSION.fullmatch(session) is None:
         raise RoseError(f"{session!r} is no session id. Give one, or the path with --transcript.")
-    found = [*_claude(homes, "*", session), *_codex(homes, session)]
-    if not found:
-        places = " or ".join(home for home in (homes.claude, homes.codex) if home)
-        raise RoseError(
-            f"No transcript of session {session} in {places or 'any known place'}. "
-            "Give its path with --transcript."
-        )
-    return max(found, key=lambda one: os.path.getmtime(one[0]))
+    kept = [*_claude(homes, "*", session + "*"), *_codex(homes, session + "*")]
+    found = {_session_of(path): (path, host) for path, host in sorted(kept, key=_age)} | {**queued}
+    known = [name for name in found if name.startswith(session)]
+    places = " or ".join(home for home in (homes.claude, homes.codex) if home)
+    hint = f"Looked in {places or 'no place'}. Give the path of its transcript with --transcript."
+    return found[refs.choose(session, refs.parts(session, known), known, noun="session", hint=hint)]
+
+
+def _age(one: tuple[str, str]) -> float:
+    return os.path.getmtime(one[0])
+
+
+def _session_of(path: str) -> str:
+    name = os.path.basename(path)
+    rollout = _ROLLOUT.fullmatch(name)
+    return rollout[1] if rollout else name.removesuffix(".jsonl")
 
 
 def all_transcripts(folder: str, homes: Homes) -> list[tuple[str, str]]:
@@ -69,9 +84,8 @@ def _claude(homes: Homes, slug: str, session: str) -> Iterator[tuple[str, str]]:
 def _codex(homes: Homes, session: str) -> Iterator[tuple[str, str]]:
     if homes.codex:
         root = glob.escape(os.path.join(homes.codex, "sessions"))
-        pattern = os.path.join(root, "**", f"rollout-*{session}.jsonl")
-        for path in glob.iglob(pattern, recursive=True):
-            if session == "*" or path.endswith(f"-{session}.jsonl"):
+        for path in glob.iglob(os.path.join(root, "**", "rollout-*.jsonl"), recursive=True):
+            if fnmatch.fnmatchcase(_session_of(path), session):
                 yield path, "codex"
 
 

@@ -1,4 +1,4 @@
-"""The kinds of a task: the features that code can observe of it (DESIGN 2, `kinds`).
+"""The kinds of a task: the features that code can observe of it (docs/architecture.md).
 
 `word:` a content word of the opening prompt, `command:` what a shell command runs, `folder:` a
 folder touched. `routing.features` owns their syntax.
@@ -65,7 +65,12 @@ class Kinds:
     def take_call(self, call: Call) -> None:
         """Take what a call runs and where it works."""
         if call.command is not None:
-            for simple in commands.simple_commands(call.command):
+            # As one text, before it is cut into words: a key is one secret over several of them.
+            for simple in commands.simple_commands(
+                redact.redact(call.command[: commands.MOST_CHARS])
+            ):
+                if redact.MARK in f"{simple.head} {' '.join(simple.arguments)}":
+                    continue
                 self._add("command", head_of(simple))
                 for argument in simple.arguments:
                     if "/" in argument and _PATH.fullmatch(argument):

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from rose.store.lessons import Lesson
 
 TASK_CHARS = 500
+# Of a prompt, before what is secret is taken out: a pasted log is no task.
+READ_CHARS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ class _Walk:
             return
         self.prompts += 1
         if self.prompts == 1:
-            self.task = redact.redact(text)[:TASK_CHARS]
+            self.task = redact.redact(text[:READ_CHARS])[:TASK_CHARS]
             self.kinds.take_prompt(self.task)
 
     def call(self, at: int, call: Call) -> None:

@@ -1,4 +1,4 @@
-"""The reflector without a model: the record says where the knowledge was (DESIGN 4).
+"""The reflector without a model: the record says where the knowledge was (docs/architecture.md).
 
 Pure. It proposes at most one operation a session, for a lesson that was used although no rule
 had offered it, and only where the record ties a feature of the task to that lesson twice.

@@ -1,4 +1,4 @@
-"""Which lessons a session opened, and which it only saw by name (DESIGN 4, step 2).
+"""Which lessons a session opened, and which it only saw by name (docs/architecture.md).
 
 Opened is what the model was shown: a read of the lesson, a result of a call that names it with a
 line of its body, or three lines that no other lesson has. Exit codes do not matter.

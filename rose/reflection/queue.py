@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
 VERSION = 1
+STATES = ("pending", "working", "failed")
 MAX_TRIES = 3
 LEASE_S = 900
+# A transcript may still be on its way when its session ends.
+RETRY_S = 60
 PUT_WAIT_S = 0.2
 LOCK_WAIT_S = 5.0
 
@@ -57,6 +60,11 @@ def working_lock(store: layout.Store, wait_s: float) -> files.lock:
     return files.lock(os.path.join(store.local, "worker.lock"), wait_s)
 
 
+def next_lock(store: layout.Store) -> files.lock:
+    """Return the lock of the one worker that may wait for its turn; the others have no work."""
+    return files.lock(os.path.join(store.local, "worker.next.lock"), 0)
+
+
 def _path(store: layout.Store, host: str, session: str) -> str:
     return os.path.join(store.queue, layout.session_name(host, session) + ".json")
 
@@ -81,14 +89,23 @@ def _read(path: str) -> dict[str, object] | None:
         entry = files.parse_json(files.read_text(path))
     except (OSError, ValueError):
         return None
-    if not isinstance(entry, dict) or entry.get("v") != VERSION:
-        return None
+    return entry if isinstance(entry, dict) and _is_sound(entry, os.path.basename(path)) else None
+
+
+def _is_sound(entry: Mapping[str, object], name: str) -> bool:
+    """Tell whether an entry is one that `put` or a worker wrote, under its own name."""
     texts = ("host", "session", "transcript", "cwd", "at", "state", "reason")
-    numbers = ("tries", "lease_until")
-    typed = all(isinstance(entry.get(name), str) for name in texts) and all(
-        isinstance(entry.get(name), int) for name in numbers
+    if entry.get("v") != VERSION or not all(type(entry.get(key)) is str for key in texts):
+        return False
+    tries, lease = entry.get("tries"), entry.get("lease_until")
+    own = layout.session_name(str(entry["host"]), str(entry["session"])) + ".json"
+    return (
+        type(tries) is int
+        and 0 <= tries <= MAX_TRIES
+        and type(lease) is int
+        and entry["state"] in STATES
+        and own == name
     )
-    return entry if typed else None
 
 
 def pending(store: layout.Store) -> bool:
@@ -100,15 +117,20 @@ def _is_open(entry: Mapping[str, object]) -> bool:
     return entry["state"] in ("pending", "working")
 
 
-def claim(store: layout.Store, now: float, done: Container[str]) -> dict[str, object] | None:
+def claim(
+    store: layout.Store, now: float, done: Container[str], *, early: bool = False
+) -> dict[str, object] | None:
     """Take the oldest open entry and count a try, holding `working_lock`; None where none is.
 
-    `done` names the sessions that this run has tried already. An entry whose tries are used up
+    `done` names the sessions that this run has tried already; `early` also takes those that
+    failed a moment ago and wait. An entry whose tries are used up
     turns to `failed` with its reason and is never taken again.
     """
     with _table_lock(store, LOCK_WAIT_S):
         for entry in entries(store):
             if not _is_open(entry) or entry["session"] in done:
+                continue
+            if entry["state"] == "pending" and int(str(entry["lease_until"])) > now and not early:
                 continue
             tries = int(str(entry["tries"])) + 1
             if tries > MAX_TRIES:
@@ -133,14 +155,39 @@ def finish(store: layout.Store, claimed: Mapping[str, object]) -> None:
             os.unlink(_path(store, str(claimed["host"]), str(claimed["session"])))
 
 
-def give_back(store: layout.Store, claimed: Mapping[str, object], reason: str) -> None:
-    """Put an entry back after a failure, or mark it failed after its last try."""
+def give_back(store: layout.Store, claimed: Mapping[str, object], reason: str, now: float) -> None:
+    """Put an entry back after a failure, to wait a little, or mark it failed after its last try."""
     with _table_lock(store, LOCK_WAIT_S):
         if not _is_current(store, claimed):
             return
-        last = int(str(claimed["tries"])) >= MAX_TRIES
-        state = "failed" if last else "pending"
-        _write(store, {**claimed, "state": state, "lease_until": 0, "reason": reason[:500]})
+        tries = int(str(claimed["tries"]))
+        fate = {
+            "state": "failed" if tries >= MAX_TRIES else "pending",
+            "lease_until": int(now) + RETRY_S * tries,
+            "reason": reason[:500],
+        }
+        _write(store, {**claimed, **fate})
+
+
+def take_gone(store: layout.Store) -> list[dict[str, object]]:
+    """Remove the failed entries whose transcript is there no more, and return them."""
+    with _table_lock(store, LOCK_WAIT_S):
+        failed = [entry for entry in entries(store) if entry["state"] == "failed"]
+        gone = [entry for entry in failed if not has_transcript(entry)]
+        for entry in gone:
+            os.unlink(_path(store, str(entry["host"]), str(entry["session"])))
+    return gone
+
+
+def has_transcript(entry: Mapping[str, object]) -> bool:
+    """Tell whether an entry's transcript is there, or may be where we cannot look."""
+    try:
+        os.stat(str(entry["transcript"]))
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError):
+        return True
+    return True
 
 
 def _is_current(store: layout.Store, claimed: Mapping[str, object]) -> bool:

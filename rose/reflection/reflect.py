@@ -22,7 +22,7 @@ from rose.store import lessons
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rose.hosts.base import Transcript
+    from rose.hosts.base import Tally, Transcript
     from rose.layout import Store, Stores
     from rose.reflection.apply import Applied, Step
 
@@ -119,6 +119,8 @@ def reflect_on(
     facts = reading.facts
     if facts.rows == 0:
         raise RoseError(f"{transcript_path}: is empty. Name the transcript of a session.")
+    if facts.prompts == 0 and _is_unknown(reading.transcript.tally):
+        raise RoseError(f"{transcript_path}: holds no session that rose can read.")
     first = reading.holdings[0].store
     record = _record(first, cache=not dry_run)
     if apply.is_recorded(record, facts):
@@ -145,6 +147,11 @@ def reflect_on(
         applied.retired,
         commit=_commit(reading.holdings[0], facts, applied),
     )
+
+
+def _is_unknown(tally: Tally) -> bool:
+    """Tell whether no row is of a host's making."""
+    return tally.torn + tally.foreign + tally.oversized >= tally.rows
 
 
 def _already(facts: Facts) -> str:

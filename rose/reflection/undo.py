@@ -12,7 +12,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rose import config, files, history, refresh
+from rose import config, files, history, refresh, refs
 from rose.errors import RoseError, Unwritable
 from rose.reflection import rows
 from rose.routing import ledger, table
@@ -51,12 +51,16 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What was taken back; `left` names the rules that a person changed since, with the reason."""
+    """What was taken back; `gone` are rules whose files were deleted before.
+
+    `left` names the rules that a person changed since, with the reason.
+    """
 
     session: str
     n: int
     restored: tuple[str, ...]
     deleted: tuple[str, ...]
+    gone: tuple[str, ...]
     left: tuple[tuple[str, str], ...]
     commit: str = ""
 
@@ -158,10 +162,10 @@ def digest(text: str | None) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def take_back(stores: Stores, session: str | None = None) -> Undone:
-    """Take back the last reflection that stands, or the one of a session.
+def take_back(stores: Stores, session: str | None = None, *, at: str = "") -> Undone:
+    """Take back the reflection of a session, or the last that changed a rule, else the last.
 
-    Raises RoseError where there is none.
+    `at` is the time as it is traced. Raises RoseError where there is none.
     """
     store = stores.first()
     settings = config.read(store)[0]
@@ -169,27 +173,38 @@ def take_back(stores: Stores, session: str | None = None) -> Undone:
         for each in stores.present():
             locks.enter_context(files.lock(each.lock, LOCK_WAIT_S))
         note = _wanted(store, session)
-        undone = _take_back(store, note)
+        undone = _take_back(store, note, at)
         for other in stores.present()[1:]:
             own = read(other, note.name)
             if own is not None:
-                _take_back(other, own)
+                _take_back(other, own, at)
     refresh.everything(stores)
     if settings.git_commit != "auto":
         return undone
-    changed = [table.path_of(store, rule) for rule in (*undone.restored, *undone.deleted)]
+    rules = (*undone.restored, *undone.deleted, *undone.gone)
+    changed = [table.path_of(store, rule) for rule in rules]
     message = f"rose: take back what was learned from session {note.session}"
     done = history.commit(store.base, changed, message)
     return replace(undone, commit=done.reason)
 
 
-def _take_back(store: Store, note: Note) -> Undone:
+def _take_back(store: Store, note: Note, at: str) -> Undone:
     """Restore the rules, then the credit; the note goes last, so a killed run can go on."""
     undone = _restore(store, note)
     _take_back_credit(store, config.read(store)[0].ledger_share, note.session)
     rows.forget(store, note.name)
+    _trace(store, undone, at)
     os.unlink(path_of(store, note.name))
     return undone
+
+
+def _trace(store: Store, undone: Undone, at: str) -> None:
+    left = [rule for rule, _ in undone.left]
+    line = {"v": VERSION, "at": at, "session": undone.session, "n": undone.n, "undone": True}
+    with contextlib.suppress(Unwritable):
+        # The rules are as they were; a trace that the disk refuses changes nothing of that.
+        text = files.dump_json({**line, "left": left})
+        files.append_line(os.path.join(store.traces, "reflect.jsonl"), text)
 
 
 def _take_back_credit(store: Store, share: str, session: str) -> None:
@@ -199,36 +214,37 @@ def _take_back_credit(store: Store, share: str, session: str) -> None:
 
 def _wanted(store: Store, session: str | None) -> Note:
     found = notes(store)
-    if session is not None:
-        found = [note for note in found if note.session == session] or [
-            note for note in found if note.session.startswith(session)
-        ]
     if not found:
-        which = "" if session is None else f" of session {session}"
-        raise RoseError(f"There is no reflection{which} to take back. `rose status` lists them.")
-    if session is not None and len({note.session for note in found}) > 1:
-        raise RoseError(f"{session} names more than one session. Write more of the id.")
-    return found[0]
+        raise RoseError("There is no reflection to take back. `rose status` lists them.")
+    if session is None:
+        return next((note for note in found if note.rules), found[0])
+    known = [note.session for note in found]
+    readings = refs.parts(session, known)
+    hint = "`rose status` lists what was learned."
+    wanted = refs.choose(session, readings, known, noun="reflected session", hint=hint)
+    return next(note for note in found if note.session == wanted)
 
 
 def _restore(store: Store, note: Note) -> Undone:
     restored: list[str] = []
     deleted: list[str] = []
+    gone: list[str] = []
     left: list[tuple[str, str]] = []
     for rule_id, change in sorted(note.rules.items()):
         text = text_of(store, rule_id)
-        if text == change.before:
+        if text is None:
+            gone.append(rule_id)
+        elif text == change.before:
             # It was taken back before, by a run that did not get further.
-            (deleted if text is None else restored).append(rule_id)
+            restored.append(rule_id)
         elif digest(text) != change.after:
-            left.append(
-                (rule_id, "it was deleted since" if text is None else "it was edited since")
-            )
+            left.append((rule_id, "it was edited since"))
         elif change.before is None:
             table.delete(store, rule_id)
             deleted.append(rule_id)
         else:
             raw = change.before.encode("utf-8", "surrogateescape")
-            files.replace(table.path_of(store, rule_id), raw)
+            files.replace(table.path_of(store, rule_id), raw, follow=store.base)
             restored.append(rule_id)
-    return Undone(note.session, note.n, tuple(restored), tuple(deleted), tuple(left))
+    changed = (tuple(restored), tuple(deleted), tuple(gone))
+    return Undone(note.session, note.n, *changed, tuple(left))

@@ -1,4 +1,4 @@
-"""The verdict on each delivered rule, as far as code can observe it (DESIGN 4, step 2)."""
+"""The verdict on each delivered rule, as far as code can observe it (docs/architecture.md)."""
 
 from __future__ import annotations
 

@@ -1,22 +1,24 @@
 """The worker: takes the sessions in the queue one after the other, each at most three times.
 
 One session that cannot be read never keeps the others waiting, and none is dropped in silence:
-its reason stays in the queue.
+its reason stays in the queue. Only where its transcript is gone too is it dropped, and said.
 """
 
 from __future__ import annotations
 
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rose import refresh
 from rose.errors import RoseError
 from rose.reflection import prune, queue
 from rose.reflection.reflect import Outcome, reflect_on
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-    from rose.layout import Stores
+    from rose.layout import Store, Stores
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +36,40 @@ class Summary:
     outcomes: tuple[Outcome, ...] = ()
     failures: tuple[Failure, ...] = ()
     untold: tuple[str, ...] = ()
+    gone: tuple[Failure, ...] = ()
+
+
+@contextmanager
+def _turn(store: Store, wait_s: float) -> Iterator[None]:
+    """Hold the worker's lock; raises Locked at once where another worker waits for it already."""
+    with ExitStack() as held:
+        with queue.next_lock(store):
+            held.enter_context(queue.working_lock(store, wait_s))
+        yield
 
 
 def run_pending(
-    stores: Stores, *, now: Callable[[], float], at: Callable[[], str], wait_s: float
+    stores: Stores,
+    *,
+    now: Callable[[], float],
+    at: Callable[[], str],
+    wait_s: float,
+    early: bool = False,
 ) -> Summary:
     """Work the queue of the first store until nothing is open, and return what was done.
 
-    `now` is the time in seconds for leases, `at` as it is recorded. Raises Locked where another
-    worker is at it, for a caller who wants to say so.
+    `now` is the time in seconds for leases, `at` as it is recorded, `early` as in `queue.claim`.
+    The derived files are brought up to date first: a prompt that had no time for that starts a
+    worker too. Raises Locked where other workers are at it.
     """
     store = stores.first()
     done: set[str] = set()
     outcomes: list[Outcome] = []
     failures: list[Failure] = []
     untold: list[str] = []
-    with queue.working_lock(store, wait_s):
-        while (claimed := queue.claim(store, now(), done)) is not None:
+    with _turn(store, wait_s):
+        refresh.everything(stores)
+        while (claimed := queue.claim(store, now(), done, early=early)) is not None:
             session = str(claimed["session"])
             done.add(session)
             if not claimed["transcript"]:
@@ -63,12 +82,18 @@ def run_pending(
             except Exception as error:  # noqa: BLE001 - one bad transcript must not stop the others
                 reason = str(error) if isinstance(error, RoseError) else _named(error)
                 failures.append(Failure(session, reason))
-                queue.give_back(store, claimed, reason)
+                queue.give_back(store, claimed, reason, now())
             else:
                 queue.finish(store, claimed)
+        gone = [
+            Failure(str(entry["session"]), f"the transcript is gone: {entry['transcript']}")
+            for entry in queue.take_gone(store)
+        ]
         for present in stores.present():
             prune.prune(present, now())
-    return Summary(tuple(outcomes), tuple(failures), tuple(untold))
+    dropped = {failure.session for failure in gone}
+    failures = [failure for failure in failures if failure.session not in dropped]
+    return Summary(tuple(outcomes), tuple(failures), tuple(untold), tuple(gone))
 
 
 def _reflect(stores: Stores, claimed: Mapping[str, object], at: str) -> Outcome:

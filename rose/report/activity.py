@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import calendar
+import time
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rose import files
@@ -14,6 +16,11 @@ if TYPE_CHECKING:
     from rose.layout import Store
     from rose.report.sources import Sources
     from rose.routing.cases import Case
+
+
+TIME = "%Y-%m-%dT%H:%M:%SZ"
+# What failed longer ago than this says little about how things are.
+FRESH_S = 7 * 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,21 +109,44 @@ def read_queue(stores: Sequence[Store]) -> Queue:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The latest line of the hook's log."""
+    """The latest line of the hook's log; `age` says in words how long ago that was."""
 
     at: str
     event: str
     host: str
     problem: str
+    age: str = ""
+
+    def line(self) -> str:
+        """Return the failure as one line for a person."""
+        where = " ".join(filter(None, (self.event, self.host)))
+        when = f"{self.at} ({self.age})" if self.age else self.at
+        return f"last failure {' '.join(filter(None, (when, where)))}: {self.problem}"
 
     def as_json(self) -> dict[str, str]:
         return {"at": self.at, "event": self.event, "host": self.host, "problem": self.problem}
 
 
-def latest_failure(stores: Sequence[Store]) -> Failure | None:
-    """Return the latest failure that the hook logged, None where all went well."""
+def latest_failure(stores: Sequence[Store], now: float) -> Failure | None:
+    """Return the latest failure that the hook logged in the last week, None where all went well."""
     found = [failure for store in stores for failure in _failures(store)]
-    return max(found, key=lambda failure: failure.at, default=None)
+    latest = max(found, key=lambda failure: failure.at, default=None)
+    try:
+        when = calendar.timegm(time.strptime("" if latest is None else latest.at, TIME))
+    except ValueError:
+        # Without a time nobody can call it old.
+        return latest
+    if latest is None or now - when > FRESH_S:
+        return None
+    return replace(latest, age=_age(now - when))
+
+
+def _age(seconds: float) -> str:
+    for length, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        number = int(seconds // length)
+        if number > 0:
+            return f"{number} {unit}{'' if number == 1 else 's'} ago"
+    return "just now"
 
 
 def _failures(store: Store) -> list[Failure]:

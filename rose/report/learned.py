@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rose import files
@@ -30,7 +30,7 @@ class Change:
     """One change to a rule: `verb` is added, widened, refused or retired.
 
     `line` is the rule as it now renders, `quotes` its evidence from that session, `why` the
-    findings of a refusal or the reason of a retirement.
+    findings of a refusal or the reason of a retirement, `since` what became of the change.
     """
 
     verb: str
@@ -38,6 +38,7 @@ class Change:
     line: str
     quotes: tuple[str, ...]
     why: str
+    since: str = ""
 
     def as_json(self) -> dict[str, object]:
         return {
@@ -46,12 +47,13 @@ class Change:
             "line": self.line,
             "quotes": list(self.quotes),
             "why": self.why or None,
+            "since": self.since or None,
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Reflection:
-    """One reflected session; `is_undone` when it was taken back since."""
+    """One reflected session; `is_undone` when it was taken back since, all of it or in part."""
 
     session: str
     host: str
@@ -60,9 +62,10 @@ class Reflection:
     changes: tuple[Change, ...]
     is_undone: bool
 
-    def taught(self) -> bool:
-        """Tell whether a rule changed."""
-        return any(change.verb != "refused" for change in self.changes)
+    def can_be_undone(self) -> bool:
+        """Tell whether a change of it still stands."""
+        changed = any(change.verb != "refused" and not change.since for change in self.changes)
+        return changed and not self.is_undone
 
     def as_json(self) -> dict[str, object]:
         return {
@@ -78,16 +81,21 @@ class Reflection:
 def lately(sources: Sources, most: int) -> list[Reflection]:
     """Return the latest reflections that changed a rule or were refused one, newest first."""
     found: list[Reflection] = []
-    for source, record in zip(sources.each, sources.survey.records, strict=True):
-        standing = {case.session for case in record.cases}
-        lines = [line for line in _tail(source.store) if _has_change(line)][-most:]
-        found += [_reflection(line, sources, standing) for line in lines]
+    for source in sources.each:
+        undone: dict[str, Mapping[str, object]] = {}
+        taken: list[Reflection] = []
+        # From the end: what stands after a reflection says what became of it.
+        for line in reversed([*_tail(source.store)]):
+            session = str(line.get("session", ""))
+            if line.get("undone") is True:
+                undone[session] = line
+            elif session and len(taken) < most:
+                after = undone.pop(session, None)
+                if line.get("operations") or line.get("retired"):
+                    taken.append(_reflection(line, sources, after))
+        found += taken
     found.sort(key=lambda one: (one.at, one.n), reverse=True)
     return found[:most]
-
-
-def _has_change(line: Mapping[str, object]) -> bool:
-    return bool(line.get("operations") or line.get("retired")) and bool(line.get("session"))
 
 
 def _tail(store: Store) -> Iterator[Mapping[str, object]]:
@@ -110,18 +118,39 @@ def _tail(store: Store) -> Iterator[Mapping[str, object]]:
             yield value
 
 
-def _reflection(line: Mapping[str, object], sources: Sources, standing: set[str]) -> Reflection:
+def _reflection(
+    line: Mapping[str, object], sources: Sources, undone: Mapping[str, object] | None
+) -> Reflection:
     session, n = str(line["session"]), line.get("n")
     operations = [_operation(one, session, sources) for one in _mappings(line.get("operations"))]
     retired = [_retirement(one, sources) for one in _mappings(line.get("retired"))]
+    changes = [replace(one, since=_since(one, sources, undone)) for one in (*operations, *retired)]
     return Reflection(
         session=session,
         host=str(line.get("host", "")),
         at=str(line.get("at", "")),
         n=n if isinstance(n, int) else 0,
-        changes=(*operations, *retired),
-        is_undone=session not in standing,
+        changes=tuple(changes),
+        is_undone=undone is not None,
     )
+
+
+def _since(change: Change, sources: Sources, undone: Mapping[str, object] | None) -> str:
+    """Return what became of a change, as the rule's file, the rejections and the log show it."""
+    if change.verb == "refused":
+        return ""
+    is_there = any(change.rule in rows.ids() for rows in sources.survey.tables)
+    if not is_there and any(change.rule == old.rule for old in _forgotten(sources)):
+        return "forgotten since"
+    if undone is None:
+        return "" if is_there else "deleted since"
+    left = undone.get("left")
+    is_left = isinstance(left, list) and change.rule in left
+    return "edited since and left alone" if is_left and is_there else "taken back since"
+
+
+def _forgotten(sources: Sources) -> list[forgotten.Forgotten]:
+    return [old for source in sources.each for old in forgotten.read(source.store)[0]]
 
 
 def _mappings(value: object) -> Sequence[Mapping[str, object]]:
@@ -139,8 +168,7 @@ def _operation(one: Mapping[str, object], session: str, sources: Sources) -> Cha
     quotes = () if place is None else place.rule.evidence
     own = tuple(item.quote for item in quotes if item.session == session)
     verb = VERBS.get(str(one.get("kind")), "changed")
-    gone = "the rule is not there any more" if place is None else ""
-    return Change(verb, rule, line, own, gone)
+    return Change(verb, rule, line, own, "")
 
 
 def _retirement(one: Mapping[str, object], sources: Sources) -> Change:
@@ -168,8 +196,12 @@ def why_nothing(facts: Facts, sources: Sources) -> str:
     known = [rule.id for lesson in missed for rule in _leading(met, lesson.path)]
     if known:
         return f"{known[0]} leads to {names} already, but it was not delivered in this session"
-    gone = [old for source in sources.each for old in forgotten.read(source.store)[0]]
-    left = [old.rule for old in gone for lesson in missed if _names(old.targets, lesson.path)]
+    left = [
+        old.rule
+        for old in _forgotten(sources)
+        for lesson in missed
+        if _names(old.targets, lesson.path)
+    ]
     if left:
         return f"a rule that led to {names} was forgotten by a person ({left[0]})"
     return f"the record does not tie {names} to this kind of task yet; that takes two sessions"

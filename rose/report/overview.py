@@ -58,8 +58,8 @@ class Overview:
         }
 
 
-def read(stores: Stores) -> Overview:
-    """Return the state of the present stores; raises NoStore."""
+def read(stores: Stores, now: float) -> Overview:
+    """Return the state of the present stores at a time in seconds; raises NoStore."""
     found = sources.read(stores)
     cases = found.cases()
     present = stores.present()
@@ -72,6 +72,6 @@ def read(stores: Stores) -> Overview:
         lessons_learned=tuple(learned.lately(found, LATELY)),
         delivery=activity.delivery(cases),
         queue=activity.read_queue(present),
-        failure=activity.latest_failure(present),
+        failure=activity.latest_failure(present, now),
         is_behind=sources.is_behind(stores, found),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rose.errors import RoseError
+from rose import refs
 from rose.report import growth
 from rose.report.sources import paths_of
 from rose.routing import conditions, layer, rank, survey
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from rose.routing.survey import Place
 
 OUT_OF_USE = ("declined", "retired")
-# Shorter parts of an id are too easily typed by mistake for a command that deletes.
-MIN_ID_CHARS = 2
-MAX_CANDIDATES = 5
 FORMULA = f"(helped - wasted/2) / (seen + {rank.PRIOR_SEEN}) + sqrt({rank.OPTIMISM} / (seen + 1))"
 
 
@@ -117,11 +114,12 @@ def _question(group: Sequence[Rule]) -> Question | None:
 def reason(place: Place, max_tokens: int) -> str:
     """Return why a rule is not in the layer, as a person reads it; empty for one that is."""
     rule_id = place.rule.id
+    key = "routing.enabled true" if max_tokens else "--unset routing.max_tokens"
     words = {
         layer.OVER_CAP: f"the cap of {max_tokens} tokens is full with rules of a better record",
         layer.NEWCOMERS: "little tried rules share a quarter of the cap while proven ones wait",
         layer.OVERSIZED: f"its line alone takes more than a quarter of {max_tokens} tokens",
-        survey.OFF: "routing is off (`rose config routing.enabled true`)",
+        survey.OFF: f"routing is off (`rose config {key}`)",
         "proposed": f"waits for a decision: rose route --approve {rule_id}",
         "declined": f"declined: rose route --approve {rule_id} would use it after all",
         "retired": f"retired: rose route --restore {rule_id} brings it back",
@@ -132,7 +130,7 @@ def reason(place: Place, max_tokens: int) -> str:
 def resolve(sources: Sources, wanted: str, *, home: bool) -> tuple[Source, str]:
     """Return the store and the id of the rule that an id, or an unambiguous part of one, names.
 
-    Broken rule files count too. Raises RoseError that lists the candidates.
+    Broken rule files count too. Raises RoseError with candidates.
     """
     known: dict[str, Source] = {}
     for place in sources.survey.places:
@@ -143,21 +141,11 @@ def resolve(sources: Sources, wanted: str, *, home: bool) -> tuple[Source, str]:
     if home:
         known = {name: source for name, source in known.items() if source.store.kind == "home"}
     part = wanted.strip().removesuffix(".md").rpartition("/")[2].lower()
-    if part in known:
-        return known[part], part
-    bare = part.removeprefix("r_")
-    candidates = sorted(
-        name
-        for name in known
-        if len(bare) >= MIN_ID_CHARS and (name[2:].startswith(bare) or name.endswith(bare))
-    )
-    if len(candidates) == 1:
-        return known[candidates[0]], candidates[0]
-    if candidates:
-        more = ", ..." if len(candidates) > MAX_CANDIDATES else ""
-        listed = ", ".join(candidates[:MAX_CANDIDATES]) + more
-        raise RoseError(f"{wanted!r} names {len(candidates)} rules: {listed}.")
-    raise RoseError(f"There is no rule {wanted!r}. `rose route` lists the rules.")
+    # What every id begins with is no part of one.
+    readings = refs.parts(part, [*known]) if part != "r_" else []
+    hint = "`rose route` lists the rules."
+    found = refs.choose(part, readings, [*known], noun="rule", hint=hint)
+    return known[found], found
 
 
 def place_of(sources: Sources, rule_id: str) -> Place | None:

@@ -101,8 +101,5 @@ def paths_of(source: Source, targets: Sequence[str]) -> dict[str, list[str]]:
 
 def is_behind(stores: Stores, found: Sources) -> bool:
     """Tell whether the hook would print something else than the survey says."""
-    written = compiled.read(stores.first().layer)
-    home = None if stores.home is None else stores.home.dot
-    if written is None:
-        return True
-    return written["block"] != found.survey.block or compiled.is_stale(written, home)
+    written = compiled.fresh(stores)
+    return written is None or written["block"] != found.survey.block

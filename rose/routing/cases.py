@@ -2,7 +2,7 @@
 
 Of one session's lines the one with the greatest (rows, n, text) wins, and folding goes by
 (n, session). Any shuffle, duplication, split or union of lines therefore folds to the same
-record, and no session is credited twice (DESIGN 2).
+record, and no session is credited twice (docs/architecture.md).
 """
 
 from __future__ import annotations
@@ -16,6 +16,11 @@ from rose import files
 Line: TypeAlias = Mapping[str, object]
 
 VERSION = 1
+# A ledger may be merged in from anywhere: no line of it may cost or count without end.
+MOST_NUMBER = 1 << 53
+MOST_CHARS = 10_000
+MOST_ITEMS = 2000
+MOST_ITEM_CHARS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +135,8 @@ def is_known(line: Line) -> bool:
     version = line.get("v", VERSION)
     major = version.split(".")[0] if isinstance(version, str) else version
     known = not isinstance(major, bool) and major in (VERSION, str(VERSION))
-    return known and isinstance(session, str) and bool(session) and count_of(line.get("n")) > 0
+    named = isinstance(session, str) and 0 < len(session) <= MOST_CHARS
+    return known and named and count_of(line.get("n")) > 0
 
 
 def _weight(line: Line) -> tuple[int, int, str]:
@@ -203,24 +209,23 @@ def line_of(case: Case) -> dict[str, object]:
 
 
 def count_of(value: object) -> int:
-    """Return a whole number from 0; anything else counts as 0."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    """Return a whole number from 0 that others can count on from; anything else counts as 0."""
+    return _number(value) or 0
 
 
 def _number(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if type(value) is int and 0 <= value < MOST_NUMBER else None
 
 
 def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    return value if isinstance(value, str) and len(value) <= MOST_CHARS else ""
 
 
 def _texts(value: object) -> tuple[str, ...]:
     if not isinstance(value, list | tuple):
         return ()
-    if set(map(type, value)) <= {str}:
-        return tuple(value)
-    return tuple(item for item in value if isinstance(item, str))
+    kept = value[:MOST_ITEMS]
+    return tuple(item for item in kept if isinstance(item, str) and len(item) <= MOST_ITEM_CHARS)
 
 
 def _verdicts(value: object) -> dict[str, str]:
@@ -239,6 +244,6 @@ def _opened(value: object) -> tuple[Opened, ...]:
             _text(item.get("how")) or "read",
             count_of(item.get("turn")),
         )
-        for item in value
-        if isinstance(item, Mapping) and isinstance(item.get("lesson"), str)
+        for item in value[:MOST_ITEMS]
+        if isinstance(item, Mapping) and _text(item.get("lesson"))
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rose import config, files, racy
 from rose.errors import Unwritable
-from rose.routing import compiled, derived
+from rose.routing import compiled
 from rose.routing.survey import Ground, Survey, survey
 
 if TYPE_CHECKING:
@@ -53,10 +53,15 @@ def compile_layer(
         found = survey(grounds, exact=exact)
     layer = _layer(found, stamps + _rule_stamps(found))
     layer |= {"at": now_ns, "repeat": settings.routing_repeat}
-    layer["home"] = None if stores.home is None else stores.home.dot
+    unread = sum(rows.unread for rows in found.tables)
+    if unread:
+        # No file has this name, so the layer is stale and the next prompt reads on.
+        layer["stamps"] = [["\0", "mtime", -1]]
+    layer["stores"] = [store.dot for store in stores.present()]
     reason = _write(stores, layer)
     # Not in the file: the hook parses that on every prompt, whatever the number of rules.
-    return {**layer, "waiting": found.waiting(), "written": not reason, "reason": reason}
+    outcome = {"waiting": found.waiting(), "unread": unread}
+    return {**layer, **outcome, "written": not reason, "reason": reason}
 
 
 def grounds_of(
@@ -138,6 +143,7 @@ def _write(stores: Stores, layer: Mapping[str, object]) -> str:
     try:
         if layer["block"] and not os.path.exists(block):
             files.replace(block, str(layer["block"]))
+        files.replace(first.layer, files.dump_json(layer))
     except Unwritable as error:
         return str(error)
-    return derived.save(first.layer, layer)
+    return ""

@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rose.layout import Stores
+
 VERSION = 1
 FIELDS = (
     ("block", str),
@@ -24,29 +26,51 @@ FIELDS = (
     ("rules", list),
     ("stamps", list),
     ("exists", list),
+    ("stores", list),
 )
+MOST_BYTES = 1 << 20
+# A host cuts a longer text, and what it makes of the rest is no longer the layer.
+MOST_CHARS = 10_000
 
 
 def read(path: str) -> dict[str, object] | None:
     """Return the compiled layer, None where there is none that this version can read."""
     try:
-        layer = files.parse_json(files.read_bytes(path).decode("utf-8"))
+        layer = files.parse_json(files.read_bytes(path, MOST_BYTES).decode("ascii"))
     except (OSError, ValueError):
         return None
     if not isinstance(layer, dict) or layer.get("v") != VERSION:
         return None
     if not all(isinstance(layer.get(name), kind) for name, kind in FIELDS):
         return None
-    return layer
+    return layer if _is_sound(layer) else None
 
 
-def is_stale(layer: Mapping[str, object], home: str | None) -> bool:
+def _is_sound(layer: Mapping[str, object]) -> bool:
+    """Tell whether what is printed as it stands is the block and nothing else."""
+    block, encoded = str(layer["block"]), str(layer["encoded"])
+    try:
+        same = encoded.isascii() and files.parse_json(encoded) == block
+    except ValueError:
+        return False
+    return same and len(block) <= MOST_CHARS and bool(layer["stamps"])
+
+
+def fresh(stores: Stores) -> dict[str, object] | None:
+    """Return the compiled layer of the present stores, None where there is none or it is stale."""
+    layer = read(stores.first().layer)
+    return None if layer is None or is_stale(layer, stores) else layer
+
+
+def is_stale(layer: Mapping[str, object], stores: Stores) -> bool:
     """Tell whether something that the layer was made from has changed since.
 
-    `home` is the home store's own folder where there is one: a layer is made of both stores.
+    It is made of all present stores, so a copied project or a new home store makes it stale.
     """
     stamps, exists = layer["stamps"], layer["exists"]
-    if layer.get("home") != home or not isinstance(stamps, list) or not isinstance(exists, list):
+    if layer["stores"] != [store.dot for store in stores.present()]:
+        return True
+    if not isinstance(stamps, list) or not isinstance(exists, list):
         return True
     try:
         return any(_changed(*stamp) for stamp in stamps) or not all(map(os.path.exists, exists))

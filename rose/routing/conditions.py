@@ -11,8 +11,8 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from rose import text as texts
+from rose.routing import features, wording
 from rose.routing import targets as target
-from rose.routing import wording
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -24,13 +24,13 @@ def _words(*lines: str) -> frozenset[str]:
 
 # A condition made of these words alone holds for every session.
 FILLERS = _words(
-    "a all always an and any anything anytime are at be begin beginning begins being case cases",
-    "circumstance circumstances do doing done during each ever every everything for general",
-    "generally given happens happening i in is it job jobs kind kinds matter matters me new no",
-    "occasion of ongoing or possible prompt prompts request requests session sessions situation",
-    "situations some something start started starting starts sort task tasks that the there thing",
-    "things this time times to true type types under user we what whatever when whenever where",
-    "wherever work working you",
+    "a all always an and any anything anytime are at be before begin beginning begins being case",
+    "cases circumstance circumstances do doing done during each else ever every everything for",
+    "general generally given happens happening i in is it job jobs kind kinds matter matters me",
+    "new no occasion of ongoing or possible prompt prompts request requests session sessions",
+    "situation situations some something start started starting starts sort task tasks that the",
+    "there thing things this time times to true type types under user we what whatever when",
+    "whenever where wherever work working you",
     "immer jede jeder jedes sempre siempre toujours всегда 总是 始终 總是 任何任务 所有任务",
     "いつも 常に 항상 دائما",
 )
@@ -40,10 +40,9 @@ JUDGEMENTS = _words(
     "right stale superseded trustworthy unhelpful unimportant unnecessary useful useless valuable",
     "works worse worth worthless wrong",
 )
-_SUBJECT = re.compile(
-    r"(?:(?:the|a|an|this|that)\s+)?(?:(?:lesson|note|node|rule)\s+(?=\S*[_/.]))?(\S+)",
-    re.IGNORECASE,
-)
+# What may stand between a thing and the judgement of it.
+_LINKS = _words("are does had has is never not often rarely seems seldom was were")
+_ARTICLES = ("the", "a", "an", "this", "that")
 _MADE_ID = re.compile(r"[nr]_[0-9a-z]{3,}", re.IGNORECASE)
 _THINGS = frozenset(["lesson", "lessons", "note", "node", "rule"])
 
@@ -63,24 +62,47 @@ def is_vacuous(when: str) -> bool:
     return not any(unicodedata.category(char) == "So" for char in when)
 
 
-def named_lesson(when: str, roots: Sequence[str], lessons: Container[str] = ()) -> str | None:
-    """Return the lesson that a condition is, or passes judgement on, None for a kind of task."""
-    said = wording.condition(when)
-    whole = target.strip(said)
-    if _is_lesson(whole, roots, lessons):
-        return whole
-    subject = _SUBJECT.match(said)
-    if subject is None:
+def named_lesson(
+    when: str, roots: Sequence[str], lessons: Container[str] = (), match: Sequence[str] = ()
+) -> str | None:
+    """Return the lesson that a condition is about, None for a kind of task.
+
+    A path below a lessons root or a known id with a slash is about a lesson wherever it stands,
+    other names only as the whole condition or with a judgement. What code renders from `match`
+    is what it saw of tasks.
+    """
+    if match and when == features.when_from_match(match):
         return None
-    name = target.strip(subject[1])
-    about = _is_lesson(name, roots, lessons) or name.casefold() in _THINGS
-    judged = JUDGEMENTS.intersection(texts.canonical(said[subject.end() :]).split())
-    return name if about and judged else None
+    names = [target.strip(token) for token in wording.condition(when).split()]
+    for name in names:
+        if _is_inside(name, roots) or ("/" in name and name.removesuffix(".md") in lessons):
+            return name
+    if len(names) == 1 and _is_lesson(names[0], roots, lessons):
+        return names[0]
+    named, rest = _subject(names)
+    about = named.casefold() in _THINGS or _is_lesson(named, roots, lessons)
+    judged = JUDGEMENTS.intersection(texts.canonical(" ".join(rest)).split())
+    return _thing(named, rest) if about and judged else None
+
+
+def _subject(names: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """Return the first word of a condition that is no article, and what follows it."""
+    start = 1 if names and names[0].casefold() in _ARTICLES else 0
+    return "".join(names[start : start + 1]), names[start + 1 :]
+
+
+def _thing(named: str, rest: Sequence[str]) -> str:
+    """Return what a thing is called: `x` of "the lesson x helps"."""
+    called = rest[0] if named.casefold() in _THINGS and len(rest) > 1 else ""
+    return named if called.casefold() in {"", *_LINKS, *FILLERS, *JUDGEMENTS} else called
+
+
+def _is_inside(name: str, roots: Sequence[str]) -> bool:
+    # A root may be called `docs`, and a change of it is a kind of task.
+    below = any(name.startswith(root + "/") and name != root + "/" for root in roots)
+    return below and target.is_inside(name)
 
 
 def _is_lesson(name: str, roots: Sequence[str], lessons: Container[str]) -> bool:
-    if not name or len(name.split()) != 1:
-        return False
-    # A root may be called `docs`, which alone is a kind of task.
     is_path = "/" in name and (target.is_target(name, roots) or name.endswith(".md"))
     return is_path or name in lessons or _MADE_ID.fullmatch(name) is not None

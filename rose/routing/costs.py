@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rose import tokens
-from rose.routing import derived
+from rose import derived, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Evidence: what the recorded sessions say for and against each rule (DESIGN 3.1).
+"""Evidence: what the recorded sessions say for and against each rule (docs/architecture.md).
 
 Every case adds its own contribution and nothing else, so the order of the ledger never matters.
 `standings` adds them up through indexes, because rules times cases would be millions of tests.

@@ -13,9 +13,8 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rose import files
+from rose import derived, files
 from rose.errors import Unwritable
-from rose.routing import derived
 from rose.routing.cases import VERSION, Case, Heap, Line, Opened, Record, case_of, fold, line_of
 
 if TYPE_CHECKING:
@@ -38,6 +37,7 @@ __all__ = [
 
 # A snapshot is written again when this much lies behind it: less is parsed in a few milliseconds.
 SNAPSHOT_AFTER_BYTES = 200_000
+MOST_LINE_BYTES = 1 << 20
 LOCK_WAIT_S = 10.0
 _WRITER = re.compile(r"[0-9a-f]{12}")
 
@@ -101,6 +101,9 @@ def _files(places: Sequence[str]) -> list[str]:
 
 def _take(heap: Heap, raw: bytes) -> None:
     if not raw.strip():
+        return
+    if len(raw) > MOST_LINE_BYTES:
+        heap.foreign += 1
         return
     try:
         value = files.parse_json(raw.decode("utf-8"))

@@ -1,4 +1,4 @@
-"""Retirement: which rules of reflection's have had their chance (DESIGN 4).
+"""Retirement: which rules of reflection's have had their chance (docs/architecture.md).
 
 A retired rule stays on disk, is listed and can be restored. A person's rule never retires by
 itself, and only verdicts on delivered rules can say that one does harm: a replay cannot.

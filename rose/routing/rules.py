@@ -1,7 +1,7 @@
 """A selection rule: its text on disk, and the one line it becomes.
 
-A file holds no counters, so it changes only when the rule's text or state does (DESIGN 2). What
-a person wrote is kept as it stands; the line that reaches the model is made from it each time.
+A file holds no counters, so it changes only when the rule's text or state does. What a person
+wrote is kept as it stands; the line that reaches the model is made from it each time.
 """
 
 from __future__ import annotations
@@ -220,6 +220,9 @@ class _Reader:
         for key, value in (("when", rule.when), ("then", rule.then)):
             if not wording.safe(value) and isinstance(self.fields.get(key, ""), str):
                 self.fail(key, f"{key}-missing", f"There is no `{key}`.", f"Write `{key}: …`.")
+            elif len(value) > wording.MOST_CHARS:
+                message = f"`{key}` is longer than {wording.MOST_CHARS} characters."
+                self.fail(key, "too-large", message, "Shorten it.")
         for feature in rule.match:
             reason = features.fault(feature)
             if reason is not None:

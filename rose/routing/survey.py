@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 OFF = "routing is off"
 UNREADABLE = "unreadable"
+# Rules that a prompt may parse: about 0.25 ms each (docs/measurements.md).
+MOST_NEW = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,10 @@ def survey(grounds: Sequence[Ground], *, exact: bool) -> Survey:
 
     `exact` loads the vocabulary for lines nobody counted yet; else they are charged in bytes.
     """
-    tables = tuple(table.read(g.store, g.settings.lessons_paths) for g in grounds)
+    most_new = None if exact else MOST_NEW
+    tables = tuple(
+        table.read(g.store, g.settings.lessons_paths, most_new=most_new) for g in grounds
+    )
     records = tuple(ledger.read(g.store) for g in grounds)
     heading = heading_of(grounds)
     lines = Costs(os.path.join(grounds[0].store.local, "tokens.json"), exact=exact)

@@ -12,10 +12,10 @@ import stat
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from rose import files, frontmatter, racy, redact
+from rose import derived, files, frontmatter, racy, redact
 from rose.errors import RoseError, Unwritable
 from rose.findings import Finding, Refused, errors
-from rose.routing import conditions, derived, rules
+from rose.routing import conditions, rules
 from rose.routing.rules import Evidence, Rule
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class Table:
     stamps: Mapping[str, list[int]] = field(default_factory=dict)
     lines: Mapping[str, str] = field(default_factory=dict)
     keys: Mapping[str, str] = field(default_factory=dict)
+    unread: int = 0
 
     def ids(self) -> frozenset[str]:
         """Return every id that is taken, those of broken files too."""
@@ -55,10 +56,17 @@ def cache_path(store: Store) -> str:
     return os.path.join(store.local, "rules.json")
 
 
-def read(store: Store, roots: tuple[str, ...] = ("nodes",), *, cache: bool = True) -> Table:
+def read(
+    store: Store,
+    roots: tuple[str, ...] = ("nodes",),
+    *,
+    cache: bool = True,
+    most_new: int | None = None,
+) -> Table:
     """Return the rules of a store in order of id; broken files are findings, never lost.
 
     Stamps are taken before a file is read, so a change in between shows at the next reading.
+    Files that no cache knows beyond `most_new` are left out and counted as `unread`.
     """
     listed, findings = _listed(store)
     known = _load_cache(store, roots) if cache else {}
@@ -69,11 +77,16 @@ def read(store: Store, roots: tuple[str, ...] = ("nodes",), *, cache: bool = Tru
     keys: dict[str, str] = {}
     stamps: dict[str, list[int]] = {}
     stale = len(known) != len(listed)
+    new = unread = 0
     for name, stamp in listed:
         path = os.path.join(store.routing, name)
         stamps[path] = stamp
         row = known.get(name)
         if row is None or row[0] != stamp:
+            if most_new is not None and new >= most_new:
+                unread += 1
+                continue
+            new += 1
             stale = True
             row = [stamp, *_row(store, path, roots)]
         if racy.is_settled(stamp[1], read_ns):
@@ -88,7 +101,7 @@ def read(store: Store, roots: tuple[str, ...] = ("nodes",), *, cache: bool = Tru
     if cache and stale:
         fields = {"base": store.base, "roots": list(roots), "files": kept}
         derived.save(cache_path(store), fields)
-    return Table(tuple(found), tuple(findings), stamps, lines, keys)
+    return Table(tuple(found), tuple(findings), stamps, lines, keys, unread)
 
 
 def _listed(store: Store) -> tuple[list[tuple[str, list[int]]], list[Finding]]:
@@ -156,7 +169,7 @@ def _content_faults(rule: Rule, where: str, roots: tuple[str, ...]) -> list[Find
         faults.append(
             Finding("when-vacuous", where, message, "Name a kind of task, or delete the rule.")
         )
-    named = conditions.named_lesson(rule.when, roots)
+    named = conditions.named_lesson(rule.when, roots, match=rule.match)
     if named is not None:
         message = f"The condition is about the lesson {named}, not about a kind of task."
         faults.append(Finding("when-names-a-lesson", where, message, "Name a kind of task."))
@@ -226,7 +239,7 @@ def _is_row(row: object) -> bool:
 def write(store: Store, rule: Rule) -> Rule:
     """Write a rule's file and return the rule with its path. The caller holds the lock."""
     path = path_of(store, rule.id)
-    files.replace(path, rules.render(rule))
+    files.replace(path, rules.render(rule), follow=store.base)
     return replace(rule, path=path)
 
 
@@ -252,7 +265,7 @@ def update(
     rule, findings = rules.parse(edited, path, roots=roots)
     if rule is None:
         raise Refused(findings)
-    files.replace(path, edited)
+    files.replace(path, edited, follow=store.base)
     return rule
 
 

@@ -15,6 +15,8 @@ from rose.routing import targets as target
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# Far above what a quarter of any sensible cap holds; it bounds what hostile nesting can cost.
+MOST_CHARS = 2000
 _LEADING_WHEN = re.compile(r"when(\s+|\s*:\s*)(?=\S)", re.IGNORECASE)
 _TAG_END = re.compile(r"<\s*/\s*[\w:.-]*\s*>?")
 _TAG = re.compile(r"<([A-Za-z?!_][^<>]*)>")
@@ -36,8 +38,11 @@ def condition(when: str) -> str:
 
 
 def safe(text: str) -> str:
-    """Return one line without control characters or markup that could close the block."""
-    line = texts.clean_line(text)
+    """Return one line without control characters or markup that could close the block.
+
+    What is longer than MOST_CHARS is cut here, and refused wherever a rule is read or checked.
+    """
+    line = texts.clean_line(text[:MOST_CHARS])
     while (stripped := _without_markup(line)) != line:
         # Taking one mark out can leave another: `<</a>/b>`.
         line = texts.clean_line(stripped)

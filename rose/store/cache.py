@@ -9,8 +9,7 @@ import os
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from rose import files
-from rose.errors import Unwritable
+from rose import derived
 from rose.findings import Finding
 from rose.store.parse import Parsed
 
@@ -31,22 +30,13 @@ def path_of(store: Store) -> str:
 
 def load(store: Store) -> dict[str, Any]:
     """Return the rows by store path, `[stamp, fields]`; nothing where there is no sound cache."""
-    try:
-        stored = files.parse_json(files.read_text(path_of(store)))
-    except (OSError, ValueError):
-        return {}
-    if not isinstance(stored, dict) or stored.get("v") != VERSION:
-        return {}
-    rows = stored.get("files")
+    stored = derived.load(path_of(store))
+    rows = stored.get("files") if stored.get("v") == VERSION else None
     return rows if isinstance(rows, dict) else {}
 
 
 def save(store: Store, rows: Mapping[str, Any]) -> None:
-    try:
-        files.replace(path_of(store), files.dump_json({"v": VERSION, "files": rows}))
-    except Unwritable:
-        # Only time is lost, and what must be written reports the disk.
-        return
+    derived.save(path_of(store), {"v": VERSION, "files": rows})
 
 
 def pack(stamp: list[int], parsed: Parsed) -> list[Any]:

@@ -11,8 +11,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rose import files, racy
-from rose.errors import RoseError
+from rose import files, racy, refs
 from rose.findings import Finding
 from rose.store import cache as caching
 from rose.store import parse, walk
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from rose.store.walk import Found
 
 MAX_ID = 200
-MAX_CANDIDATES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,51 +160,34 @@ def body(store: Store, lesson: Lesson) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def resolve(shelves: Sequence[Shelf], ref: str) -> Lesson:
-    """Return the lesson that an id, a store path or an unambiguous suffix of them names.
+def resolve(shelves: Sequence[Shelf], ref: str, *, whole: bool = False) -> Lesson:
+    """Return the lesson that an id, a store path or an unambiguous part of an id names.
 
-    The first shelf hides equal ids of later ones. Raises RoseError with up to five candidates.
+    `whole` takes whole names alone, from the end of an id. The first shelf hides equal ids of
+    later ones. Raises RoseError with up to five candidates.
     """
     wanted = ref.strip().removeprefix("./")
-    everything = [lesson for shelf in shelves for lesson in shelf.lessons]
-    for matches in _readings(everything, wanted):
-        distinct = {lesson.id: lesson for lesson in reversed(matches)}
-        if len(distinct) == 1:
-            return next(iter(distinct.values()))
-        if distinct:
-            named = ", ".join(sorted(distinct)[:MAX_CANDIDATES])
-            more = ", …" if len(distinct) > MAX_CANDIDATES else ""
-            raise RoseError(f"{_shown(ref)} names {len(distinct)} lessons: {named}{more}.")
-    if not everything:
-        raise RoseError(
-            f'No lesson {_shown(ref)}: there are none yet. `rose add "TITLE"` adds one.'
-        )
-    near = _near(everything, wanted)
-    hint = f"Did you mean {', '.join(near)}?" if near else "`rose list` lists them."
-    if wanted.startswith("r_"):
+    known: dict[str, Lesson] = {}
+    for lesson in (lesson for shelf in shelves for lesson in shelf.lessons):
+        known.setdefault(lesson.id, lesson)
+    hint = "`rose list` lists them."
+    if not known:
+        hint = 'There are none yet: `rose add "TITLE" --body TEXT` writes the first one.'
+    elif wanted.startswith("r_"):
         hint = "`rose route --explain ID` shows a rule."
-    raise RoseError(f"No lesson {_shown(ref)}. {hint}")
+    readings = _readings(known, wanted, whole=whole)
+    return known[refs.choose(wanted, readings, [*known], noun="lesson", hint=hint)]
 
 
-def _readings(lessons: Sequence[Lesson], ref: str) -> Iterator[list[Lesson]]:
-    """Yield what a reference can mean, the most exact reading first."""
+def _readings(known: Mapping[str, Lesson], ref: str, *, whole: bool) -> Iterator[list[str]]:
+    """Yield the ids that a reference can mean, the most exact reading first."""
     if not ref:
         return
-    yield [lesson for lesson in lessons if lesson.id == ref]
-    yield [lesson for lesson in lessons if ref in (lesson.path, lesson.path[:-3])]
     ends = "/" + ref
-    yield [x for x in lessons if x.id.endswith(ends) or x.path.endswith((ends, ends + ".md"))]
-    yield [lesson for lesson in lessons if lesson.id.endswith(ref)]
-
-
-def _near(lessons: Sequence[Lesson], ref: str) -> list[str]:
-    import difflib
-
-    ids = [lesson.id for lesson in lessons]
-    inside = [name for name in ids if ref and ref.lower() in name.lower()]
-    close = difflib.get_close_matches(ref[:MAX_ID], ids, n=MAX_CANDIDATES)
-    return list(dict.fromkeys([*inside, *close]))[:MAX_CANDIDATES]
-
-
-def _shown(ref: str) -> str:
-    return repr(ref if len(ref) <= MAX_ID else ref[:MAX_ID] + "…")
+    exact, part = refs.parts(ref, [*known])
+    yield exact
+    yield [x.id for x in known.values() if ref in (x.path, x.path[:-3])]
+    named = (ends, ends + ".md")
+    yield [x.id for x in known.values() if x.id.endswith(ends) or x.path.endswith(named)]
+    if not whole:
+        yield part

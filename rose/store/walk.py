@@ -46,7 +46,8 @@ def walk(store: Store, roots: Sequence[str]) -> tuple[list[Found], list[Finding]
     for root in roots:
         walker.found = []
         walker.enter_root(root)
-        found += sorted(walker.found, key=lambda file: file.path)
+        # Without `.md`, so that `title` stands before `title-2`.
+        found += sorted(walker.found, key=lambda file: file.path[:-3])
     return found, sorted(walker.findings, key=lambda finding: finding.where)
 
 

@@ -58,10 +58,11 @@ def add(
     if created:
         given["created"] = created
     given["origin"] = origin
-    text = frontmatter.edit(body if body.strip() else f"# {fields['title']}\n", given, "the body")
+    text = frontmatter.edit(body, given, "the body")
     with files.lock(store.lock, LOCK_WAIT_S):
         path = _free_path(store, place, slug(str(fields["title"])))
-        files.replace(os.path.join(store.base, path), text if text[-1:] == "\n" else text + "\n")
+        whole = text if text[-1:] == "\n" else text + "\n"
+        files.replace(os.path.join(store.base, path), whole, follow=store.base)
     for lesson in lessons.scan(store, settings).lessons:
         if lesson.path == path:
             return lesson
@@ -75,6 +76,9 @@ def _faults(title: object, raw_title: str, body: str, rest: Sequence[str]) -> It
     if len(raw_title) > MAX_TITLE:
         message = f"The title has {len(raw_title)} characters, more than {MAX_TITLE}."
         yield Finding("title-long", "title", message, "Put the rest into the body.")
+    if not frontmatter.split(body).body.strip():
+        repair = "Give it with --body TEXT, with --file F, or on standard input."
+        yield Finding("body-missing", "body", "The lesson has no text.", repair)
     if len(body) > MAX_CHARS:
         message = f"The body has {len(body)} characters, more than {MAX_CHARS}."
         yield Finding("lesson-too-long", "body", message, "Cut it down to one piece of knowledge.")
@@ -91,15 +95,23 @@ def _place(store: Store, root: str, folder: str, findings: list[Finding]) -> str
     inner = folder.strip().strip("/").removeprefix(root + "/")
     inner = "" if inner == root else inner
     parts = inner.split("/") if inner else []
-    place = "/".join([root, *parts])
+    is_plain = not folder.strip().startswith("/") and walk.is_safe_name(inner)
+    is_plain = is_plain and all(part and part[0] != "." for part in parts)
+    place = _nameable(store, root, parts) if is_plain else root
     top = os.path.realpath(store.base).rstrip(os.sep) + os.sep
-    full = os.path.realpath(os.path.join(store.base, place)) if "\0" not in place else ""
-    is_plain = not folder.strip().startswith("/") and all(
-        part and not part.startswith(".") and part not in walk.SKIPPED for part in parts
-    )
-    if not is_plain or not walk.is_safe_name(inner) or not (full + os.sep).startswith(top):
+    full = os.path.realpath(os.path.join(store.base, place)) + os.sep
+    if not (is_plain and full.startswith(top) and walk.SKIPPED.isdisjoint(place.split("/"))):
         message = f"{folder!r} is no folder below {root}/."
         findings.append(Finding("folder", "folder", message, f"Name one such as {root}/testing."))
+    return place
+
+
+def _nameable(store: Store, root: str, parts: Sequence[str]) -> str:
+    """Return a folder's path; a new one is named by slugs: a rule's target is one word."""
+    place = root
+    for part in parts:
+        is_known = part.split() == [part] and os.path.isdir(os.path.join(store.base, place, part))
+        place = f"{place}/{part if is_known or part in walk.SKIPPED else slug(part)}"
     return place
 
 
@@ -144,5 +156,5 @@ def archive(store: Store, lesson: Lesson, superseded_by: Lesson | None = None) -
             raise Refused(findings)
         if all(fields.get(key) == value for key, value in changes.items()):
             return False
-        files.replace(path, frontmatter.edit(text, changes, place))
+        files.replace(path, frontmatter.edit(text, changes, place), follow=store.base)
     return True

@@ -37,7 +37,14 @@ def _found(draft: Draft, **context) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(
-    "draft", [a_draft(), a_draft(effect="skip"), a_learned(), a_draft(when="\u26a0\ufe0f alerts")]
+    "draft",
+    [
+        a_draft(),
+        a_draft(effect="skip", then="nothing in nodes/testing/ applies"),
+        a_draft(then="read nodes/testing/ and skip the rest"),
+        a_learned(),
+        a_draft(when="\u26a0\ufe0f alerts"),
+    ],
 )
 def test_a_sound_draft_has_no_finding(draft):
     assert _found(draft) == []
@@ -57,6 +64,8 @@ def test_a_sound_draft_has_no_finding(draft):
         ({"when": "any task"}, ("when-vacuous", "when")),
         ({"when": "nodes/testing/db.md"}, ("when-names-a-lesson", "when")),
         ({"when": "n_abc is rarely useful"}, ("when-names-a-lesson", "when")),
+        ({"when": "the task reads nodes/deploy/"}, ("when-names-a-lesson", "when")),
+        ({"when": "before anything else"}, ("when-vacuous", "when")),
         ({"when": "the tests\nrun"}, ("one-line", "when")),
         ({"then": "read nodes/testing/\nand go"}, ("one-line", "then")),
         ({"then": "read nodes/testing/\u202e"}, ("hostile-characters", "then")),
@@ -91,8 +100,54 @@ def test_independent_faults_are_reported_together():
     }
 
 
-def test_a_condition_may_come_from_match_alone():
-    assert _found(a_draft(when="", match=("command:pytest",))) == []
+@pytest.mark.parametrize("match", ["command:pytest", "command:nodes/run.sh", "folder:nodes/x/"])
+@pytest.mark.parametrize("draft", [a_draft, a_learned])
+def test_a_condition_may_come_from_match_alone(draft, match):
+    assert _found(draft(when="", match=(match,))) == []
+
+
+def test_an_archived_target_names_what_took_its_place():
+    archived = {"nodes/old/a.md": "nodes/testing/b.md", "nodes/dead.md": ""}
+    draft = a_draft(then="read nodes/old/ and nodes/dead.md")
+    said = [finding.line() for finding in check_rule(draft, a_context(archived=archived))]
+    assert said == [
+        "then: no-target: What nodes/old/ leads to is archived. Name nodes/testing/b.md instead.",
+        "then: no-target: What nodes/dead.md leads to is archived. Name a lesson that is in use.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("then", "said"),
+    [
+        ("read ../other/nodes/x.md", "../other/nodes/x.md lies outside the project."),
+        ("read nodes/../../x.md", "nodes/../../x.md lies outside the project."),
+        ("read nodes/testing/ and ../x.md", "../x.md lies outside the project."),
+        ("read /etc/x.md", "/etc/x.md lies outside the project."),
+        ("read /repo/nodes/x.md", "`then` names no lesson."),
+    ],
+)
+def test_a_path_that_leads_out_of_the_project_is_said_to(then, said):
+    (finding,) = check_rule(a_draft(then=then), a_context(root="/repo"))
+    assert (finding.rule, finding.message, finding.severity) == ("no-target", said, "warning")
+
+
+def test_a_call_of_an_api_beside_a_target_is_no_path():
+    assert _found(a_draft(then="read nodes/testing/ before calling /api/v1")) == []
+
+
+@pytest.mark.parametrize(
+    ("then", "effect"),
+    [
+        ("nothing in nodes/testing/ applies", "prefer"),
+        ("Skip nodes/testing/", "prefer"),
+        ("ignore nodes/testing/", "prefer"),
+        ("read nodes/testing/", "skip"),
+    ],
+)
+def test_a_then_that_sounds_like_the_other_effect_is_a_hint(then, effect):
+    (finding,) = check_rule(a_draft(then=then, effect=effect), a_context())
+    assert (finding.rule, finding.severity) == ("effect-unclear", "warning")
+    assert "--skip" in f"{finding.message} {finding.repair}"
 
 
 @pytest.mark.parametrize(

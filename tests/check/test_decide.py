@@ -31,10 +31,13 @@ def now(store):
     return context.of_store(store, settings, shelf, settings.routing_max_tokens)
 
 
-def test_the_context_knows_the_lessons_that_are_active(store):
+def test_the_context_knows_which_lessons_are_active_and_what_took_the_place_of_others(store):
     factories.a_lesson_file(store, "nodes/old.md", "---\nstatus: archived\n---\n# Old\n")
+    header = "---\nstatus: superseded\nsuperseded_by: testing/db\n---\n"
+    factories.a_lesson_file(store, "nodes/older.md", f"{header}# Older\n")
     found = now(store)
-    assert found.lessons == {"testing/db"}
+    assert found.lessons == {"testing/db", "old", "older"}
+    assert found.archived == {"nodes/old.md": "", "nodes/older.md": "nodes/testing/db.md"}
     assert [found.has_lesson(path) for path in ("nodes/testing/", "nodes/*/db.md")] == [True] * 2
     assert not found.has_lesson("nodes/old.md")
     assert found.base is None

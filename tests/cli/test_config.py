@@ -45,7 +45,7 @@ def test_a_value_is_set_and_taken_back(project):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["k", "5"], "each call"),
+        (["k", "5"], "`k` is no setting: how much a call returns is up to each call."),
         (["k"], "each call"),
         (["chars", "100"], "each call"),
         (["--unset", "windows"], "each call"),

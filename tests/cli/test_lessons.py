@@ -61,6 +61,8 @@ def test_the_text_comes_from_a_file(project):
         (["T", "--body", "x", "--file", "y"], b"", 2),
         ([], b"", 2),
         (["T"], b"\xff\xfe\x00", 1),
+        (["T"], b" \n", 1),
+        (["T", "--body", ""], b"", 1),
         (["T"], b"x" * 10_000_000, 1),
         (["T", "--body", KEY], b"", 1),
         (["", "--body", "x"], b"", 1),
@@ -117,6 +119,39 @@ def test_what_is_no_lesson_is_not_shown(project, ref):
     assert "No lesson" in result.err
 
 
+@pytest.mark.parametrize(
+    ("folder", "ref"),
+    [
+        ("src", "../nodes/testing/fixtures.md"),
+        ("nodes/testing", "fixtures.md"),
+        ("nodes/testing", "./fixtures.md"),
+        ("src", "nodes/testing/fixtures.md"),
+        ("src", "xtur"),
+    ],
+)
+def test_a_path_is_read_from_the_working_directory_first(project, folder, ref):
+    put(project, "nodes/testing/fixtures.md", "# Right\n")
+    put(project, "nodes/fixtures.md", "# Wrong\n")
+    put(project, "src/app.py", "")
+    (project / "nodes" / "fixtures.md").rename(project / "nodes" / "other.md")
+    assert run("show", ref, cwd=project / folder).out == "# Right\n"
+
+
+def test_the_nearer_of_two_files_of_one_name_is_meant(project):
+    put(project, "nodes/testing/a.md", "# Near\n")
+    put(project, "nodes/a.md", "# Far\n")
+    assert run("show", "a.md", cwd=project / "nodes" / "testing").out == "# Near\n"
+    assert run("show", str(project / "nodes" / "a.md"), cwd=project).out == "# Far\n"
+
+
+def test_a_part_of_an_id_does_not_archive(project):
+    put(project, "nodes/testing/fixtures.md", "# A\n")
+    result = run("archive", "fixt", cwd=project)
+    assert (result.code, result.out) == (1, "")
+    assert "Did you mean testing/fixtures?" in result.err
+    assert run("archive", "fixtures", cwd=project).code == 0
+
+
 def test_an_ambiguous_end_names_the_candidates(project):
     put(project, "nodes/x/a.md", "")
     put(project, "nodes/y/a.md", "")
@@ -141,6 +176,23 @@ def test_the_list_is_narrowed_by_tag_and_status(project, words, ids):
     assert [line.partition(" ")[0] for line in lines] == ids
     listed = run("list", *words, "--json", cwd=project).json
     assert [lesson["id"] for lesson in listed["lessons"]] == ids
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "2 of 3 lessons; --all shows every one.\n"),
+        (["--tag", "x"], "1 of 2 lessons; --all shows every one.\n"),
+        (["--tag", "x", "--all"], ""),
+        (["--all"], ""),
+        (["--tag", "none", "--all"], "No lesson has the tag 'none'.\n"),
+    ],
+)
+def test_what_the_list_leaves_out_is_said_with_an_option_that_shows_it(project, words, said):
+    put(project, "nodes/a.md", "---\ntags: [x]\n---\n# A\n")
+    put(project, "nodes/b.md", "# B\n")
+    put(project, "nodes/c.md", "---\ntags: [x]\nstatus: archived\n---\n# C\n")
+    assert run("list", *words, cwd=project).err == said
 
 
 def test_an_unknown_status_is_a_slip_in_the_words(project):

@@ -195,6 +195,61 @@ def test_a_session_is_found_where_the_host_keeps_it(shop):
     assert [case.session for case in ledger.read(shop).cases] == [FIRST]
 
 
+@pytest.mark.parametrize("place", ["host", "queue"])
+def test_a_session_may_be_named_by_the_beginning_of_its_id(shop, place):
+    if place == "host":
+        host_copy(shop, "work-1", FIRST)
+    else:
+        queued(shop, FIRST, transcript(shop, "work-1"))
+    assert rose(shop, "reflect", "--session", FIRST[:6]).code == 0
+    assert [case.session for case in ledger.read(shop).cases] == [FIRST]
+    assert queue.entries(shop) == []
+
+
+def test_a_beginning_that_several_sessions_have_names_them(shop):
+    host_copy(shop, "work-1", "abc1")
+    queued(shop, "abc2", transcript(shop, "work-2"))
+    result = rose(shop, "reflect", "--session", "abc")
+    assert result.code == 1
+    assert "'abc' names several sessions: abc1, abc2." in result.err
+
+
+@pytest.mark.parametrize("text", ["# Notes\n\nNo session.\n", '{"a":1}\n[2]\n', "5\n"])
+def test_a_file_that_is_no_transcript_is_refused_and_not_recorded(shop, text):
+    files.replace(os.path.join(shop.base, "notes.md"), text)
+    result = rose(shop, "reflect", "--transcript", "notes.md")
+    assert (result.code, result.out) == (1, "")
+    assert result.err.endswith("notes.md: holds no session that rose can read.\n")
+    assert ledger.read(shop).cases == ()
+
+
+@pytest.mark.parametrize(
+    ("cwd", "is_outside"), [("/repo", True), ("{base}", False), ("{base}/src", False)]
+)
+def test_a_session_that_ran_elsewhere_is_recorded_with_a_warning(shop, cwd, is_outside):
+    path = transcript(shop, "work-1")
+    ran = cwd.format(base=shop.base)
+    files.replace(path, files.read_text(path).replace(shop.base, ran))
+    result = rose(shop, "reflect", "--transcript", path)
+    said = f"warning: this session ran in {ran}, outside {shop.base}.\n"
+    assert (result.code, result.err) == (0, said if is_outside else "")
+    assert len(ledger.read(shop).cases) == 1
+
+
+def test_a_session_in_a_worktree_did_not_run_elsewhere(shop):
+    git = ["git", "-C", shop.base]
+    tree = os.path.join(os.path.dirname(shop.base), "tree")
+    for words in (
+        ["init", "-q"],
+        ["commit", "-q", "--allow-empty", "-m", "x"],
+        ["worktree", "add", "-q", tree],
+    ):
+        subprocess.run([*git, *words], check=True, capture_output=True)
+    path = transcript(shop, "work-1")
+    files.replace(path, files.read_text(path).replace(shop.base, tree))
+    assert rose(shop, "reflect", "--transcript", path).err == ""
+
+
 def test_all_prints_one_line_a_session_and_may_be_repeated(shop):
     host_copy(shop, "work-1", FIRST)
     host_copy(shop, "work-2", SECOND)
@@ -269,6 +324,19 @@ def test_the_worker_is_quiet_and_logs_what_failed(shop):
     assert SECOND in rose(shop, "status").out.split("hook       ")[1]
 
 
+def test_the_worker_logs_a_session_that_it_drops_once_and_the_queue_is_in_order_again(
+    shop, monkeypatch
+):
+    monkeypatch.setattr(queue, "RETRY_S", -1)
+    queued(shop, SECOND, "/nowhere.jsonl")
+    for _ in range(4):
+        rose(shop, "reflect", "--pending", "--worker")
+    problems = [line["problem"] for _, line in files.read_jsonl(shop.log)]
+    dropped = f"session {SECOND}: the transcript is gone: /nowhere.jsonl"
+    assert [problem for problem in problems if "gone" in str(problem)] == [dropped]
+    assert "queue      empty\n" in rose(shop, "status").out
+
+
 def test_a_failed_session_that_is_reflected_on_by_hand_leaves_the_queue(shop):
     path = transcript(shop, "work-1")
     queued(shop, FIRST, path)
@@ -289,7 +357,22 @@ def test_undo_takes_the_last_reflection_back(shop):
     )
     assert table.read(shop).rules == ()
     assert [case.session for case in ledger.read(shop).cases] == [FIRST]
-    assert f"added {rule.id}, taken back since" in rose(shop, "status").out
+    assert f"added {rule.id} (taken back since)" in rose(shop, "status").out
+
+
+def test_undo_says_of_a_rule_that_is_gone_that_it_was_gone_already(shop):
+    both(shop)
+    (rule,) = table.read(shop).rules
+    rose(shop, "route", "--forget", rule.id)
+    assert f"added {rule.id} (forgotten since)" in rose(shop, "status").out
+    assert f"  {rule.id} was gone already\n" in rose(shop, "undo").out
+
+
+def test_undo_without_a_name_passes_over_a_session_that_changed_no_rule(shop):
+    both(shop)
+    rose(shop, "reflect", "--transcript", transcript(shop, "work-routed"))
+    assert len(ledger.read(shop).cases) == 3
+    assert f"Session {SECOND} is taken back." in rose(shop, "undo").out
 
 
 def test_undo_of_a_session_that_changed_no_rule_says_so(shop):
@@ -305,6 +388,8 @@ def test_undo_leaves_a_rule_that_a_person_edited(shop):
     files.replace(rule.path, files.read_text(rule.path) + "mine\n")
     result = rose(shop, "undo", SECOND)
     assert f"{rule.id} is left alone: it was edited since" in result.out
+    said = " ".join(rose(shop, "status").out.split())
+    assert f"added {rule.id} (edited since and left alone)" in said
     assert os.path.exists(rule.path)
 
 
@@ -317,6 +402,7 @@ def test_undo_in_json(shop):
         "n": 2,
         "restored": [],
         "deleted": [rule.id],
+        "gone": [],
         "left": [],
         "commit": None,
     }

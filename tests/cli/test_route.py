@@ -102,7 +102,9 @@ def test_a_leading_when_and_a_full_stop_are_dropped(project):
 
 def test_a_skip_rule_is_taught_with_skip(project):
     rose(project, "route", "--when", "docs", "--then", "nodes/api/ does not apply", "--skip")
-    assert only_rule(project).effect == "skip"
+    rule = only_rule(project)
+    assert rule.effect == "skip"
+    assert f"    {rule.id}  skip  score " in rose(project, "route").out
 
 
 def test_a_rule_is_born_after_the_sessions_that_are_recorded(project):
@@ -138,7 +140,8 @@ def test_a_refused_rule_leaves_the_store_as_it_was(project, when, then, finding)
     before = content(project)
     result = rose(project, "route", "--when", when, "--then", then)
     assert (result.code, result.out) == (1, "")
-    assert f" {finding}: " in result.err
+    assert result.err.startswith("refused: ")
+    assert f": {finding}: " in result.err
     assert content(project) == before
 
 
@@ -169,7 +172,7 @@ def test_different_conditions_in_other_scripts_are_different_rules(project):
 def test_a_target_without_a_lesson_is_a_warning(project):
     result = rose(project, "route", "--when", "the task is a release", "--then", "read nodes/no/")
     assert result.code == 0
-    assert "No lesson matches nodes/no/" in result.err
+    assert result.err.startswith("warning: then: no-target: No lesson matches nodes/no/.")
     assert "not in the layer: targets gone: nodes/no/" in result.out
 
 
@@ -303,7 +306,9 @@ def test_rules_over_the_cap_and_routing_switched_off_say_so(project):
         "the cap of 120 tokens is full with rules of a better record" in rose(project, "route").out
     )
     files.replace(project.config, "routing:\n  enabled: false\n")
-    assert "routing is off" in rose(project, "route").out
+    assert "routing is off (`rose config routing.enabled true`)" in rose(project, "route").out
+    files.replace(project.config, "routing:\n  max_tokens: 0\n")
+    assert "(`rose config --unset routing.max_tokens`)" in rose(project, "route").out
 
 
 def test_a_broken_rule_file_is_named_with_its_line_and_the_others_are_listed(project):
@@ -332,7 +337,8 @@ def test_a_rule_is_forgotten_for_good(project):
     assert result.code == 0
     assert result.out == (
         f"{rule.id} is forgotten.\n"
-        f"Reflection will not write it again while .rose/rejections/{rule.id}.md is there.\n"
+        "Reflection will not write this condition for these lessons again while\n"
+        f".rose/rejections/{rule.id}.md is there.\n"
         "routing    0 selection rules over 3 lessons  "
         "(ratio 0.00, should fall as the store grows)\n"
     )
@@ -403,7 +409,9 @@ def test_a_rule_does_not_come_back_beside_one_that_says_the_same(project):
     assert content(project) == before
 
 
-@pytest.mark.parametrize("part", ["r_ab12cd", "ab12", "r_ab1", "12cd", "R_AB12CD", "r_ab12cd.md"])
+@pytest.mark.parametrize(
+    "part", ["r_ab12cd", "ab12", "r_ab1", "12cd", "b12c", "R_AB12CD", "r_ab12cd.md"]
+)
 def test_an_id_may_be_shortened_to_a_part_that_names_one_rule(project, part):
     factories.a_rule_file(project, id="r_ab12cd")
     factories.a_rule_file(project, id="r_ff0000", when="the task is another")
@@ -414,11 +422,12 @@ def test_an_id_may_be_shortened_to_a_part_that_names_one_rule(project, part):
 @pytest.mark.parametrize(
     ("part", "said"),
     [
-        ("r_ab", "names 2 rules: r_ab12cd, r_ab34cd"),
-        ("r_", "There is no rule 'r_'"),
-        ("", "There is no rule ''"),
-        ("../../etc", "There is no rule"),
-        ("r_999999", "There is no rule 'r_999999'"),
+        ("r_ab", "'r_ab' names several rules: r_ab12cd, r_ab34cd."),
+        ("r_a", "'r_a' names several rules: r_ab12cd, r_ab34cd."),
+        ("r_", "No rule 'r_'. Did you mean r_ab12cd, r_ab34cd?"),
+        ("", "No rule ''. `rose route` lists the rules."),
+        ("../../etc", "No rule 'etc'."),
+        ("r_ab12dd", "No rule 'r_ab12dd'. Did you mean r_ab12cd"),
     ],
 )
 def test_an_id_that_names_no_one_rule_is_refused(project, part, said):

@@ -79,6 +79,10 @@ def test_the_home_store_is_made_on_request_only(project, tmp_path):
     assert not (project / ".rose").exists()
 
 
+def test_the_first_step_of_a_home_store_leads_to_it(project):
+    assert '`rose add "TITLE" --body TEXT --home`' in run("init", "--home", cwd=project).err
+
+
 def test_the_home_store_may_lie_elsewhere(project, tmp_path):
     env = {"ROSE_HOME": str(tmp_path / "other")}
     assert run("init", "--home", cwd=project, env=env).code == 0

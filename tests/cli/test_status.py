@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 
 import pytest
 
 from rose import files, layout
 from rose.reflection import queue
-from rose.routing import cases, ledger, table
+from rose.routing import cases, forgotten, ledger, table
 from tests import factories
 from tests.clirun import run
 
@@ -58,6 +59,14 @@ def reflected(store, **fields):
     files.append_line(os.path.join(store.traces, "reflect.jsonl"), files.dump_json(line))
 
 
+def failed(store, problem, *, days=0, event="UserPromptSubmit", host=""):
+    """Append a line to the hook's log, some days old, and return its time."""
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - days * 86_400 - 1))
+    line = {"v": 1, "at": at, "event": event, "host": host, "problem": problem}
+    files.append_line(store.log, files.dump_json(line))
+    return at
+
+
 def an_operation(**fields):
     known = {"kind": "add", "when": "docs", "then": "read nodes/api/", "rule": "r_00000a"}
     return {**known, "accepted": True, "findings": [], **fields}
@@ -81,7 +90,7 @@ def test_an_empty_store_says_the_next_step_in_every_row(tmp_path):
         "learned    no session yet: rose reflect --transcript PATH learns from one\n"
         "delivery   no session recorded yet\n"
         "queue      empty\n"
-        "hook       no failure logged\n"
+        "hook       no failure in the last week\n"
         "broken     nothing\n"
     )
 
@@ -140,8 +149,14 @@ def test_the_layer_row_says_what_a_session_pays(project):
     ("config", "said"),
     [
         ("routing:\n  repeat: every-prompt\n", "every prompt pays"),
-        ("routing:\n  enabled: false\n", "off: nothing is sent"),
-        ("routing:\n  max_tokens: 0\n", "off: nothing is sent"),
+        (
+            "routing:\n  enabled: false\n",
+            "off: nothing is sent (rose config routing.enabled true)",
+        ),
+        (
+            "routing:\n  max_tokens: 0\n",
+            "off: nothing is sent (rose config --unset routing.max_tokens)",
+        ),
     ],
 )
 def test_the_layer_row_follows_the_settings(project, config, said):
@@ -175,8 +190,9 @@ def test_a_refused_rule_a_retired_one_and_one_taken_back_are_shown_as_such(proje
         retired=[{"rule": "r_00000b", "reason": "helped 0, wasted 9 in 10 verdicts"}],
     )
     reflected(project, session="gone", at="2026-11-30T10:00:00Z", operations=[an_operation()])
+    reflected(project, session="gone", at="2026-11-30T10:01:00Z", undone=True, left=[])
     assert row(status(project), "learned") == [
-        "2026-11-30 10:00 session gone: added r_00000a, taken back since",
+        "2026-11-30 10:00 session gone: added r_00000a (taken back since)",
         "- When docs: read nodes/api/",
         "2026-11-30 09:12 session s1: refused a rule, retired r_00000b",
         "- When docs: read nodes/api/",
@@ -205,12 +221,17 @@ def test_more_failures_than_fit_are_counted(project):
 
 
 def test_the_latest_failure_of_the_hook_is_shown_without_control_characters(project):
-    for at, problem in (("2026-11-30T09:00:00Z", "old"), (NOW, "deadline\x1b[2J came\nfirst")):
-        line = {"v": 1, "at": at, "event": "UserPromptSubmit", "host": "codex", "problem": problem}
-        files.append_line(project.log, files.dump_json(line))
+    failed(project, "old", days=2)
+    at = failed(project, "deadline\x1b[2J came\nfirst", days=1, host="codex")
     said = " ".join(row(status(project), "hook"))
-    assert said.startswith(f"last failure {NOW} UserPromptSubmit codex: deadline")
-    assert "\x1b" not in said
+    assert said == f"last failure {at} (1 day ago) UserPromptSubmit codex: deadline came first"
+
+
+def test_a_failure_of_a_week_ago_is_shown_no_more_and_one_without_a_host_has_no_gap(project):
+    failed(project, "an old one", days=8)
+    assert row(status(project), "hook") == ["no failure in the last week"]
+    failed(project, "a new one", event="worker")
+    assert " worker: a new one" in row(status(project), "hook")[0]
 
 
 @pytest.mark.parametrize(
@@ -318,8 +339,48 @@ def test_the_home_store_is_named_and_counted(project, tmp_path):
 
 
 def test_torn_lines_in_the_log_of_reflections_are_passed_over(project):
-    credit(project)
+    factories.a_rule_file(project, id="r_00000a")
     reflected(project, operations=[an_operation()])
     path = os.path.join(project.traces, "reflect.jsonl")
     files.replace(path, files.read_text(path) + '{"v":1,"sess\n[]\n{"session": "s1"}\n{"v":')
     assert row(status(project), "learned")[0].endswith("added r_00000a")
+
+
+@pytest.mark.parametrize(
+    ("undone", "file", "since"),
+    [
+        (None, "there", None),
+        (None, "gone", "deleted since"),
+        (None, "forgotten", "forgotten since"),
+        ([], "gone", "taken back since"),
+        ([], "forgotten", "forgotten since"),
+        ([], "there", "taken back since"),
+        (["r_00000a"], "there", "edited since and left alone"),
+    ],
+)
+def test_what_became_of_a_learned_rule_is_told_by_its_file_the_rejection_and_the_undo(
+    project, undone, file, since
+):
+    factories.a_rule_file(project, id="r_00000a")
+    reflected(project, operations=[an_operation()])
+    if undone is not None:
+        reflected(project, undone=True, left=undone)
+    if file == "forgotten":
+        forgotten.write(project, table.read(project).rules[0], NOW)
+    if file != "there":
+        table.delete(project, "r_00000a")
+    found = run("status", "--json", cwd=project.base).json["learned"]
+    assert [change["since"] for one in found for change in one["changes"]] == [since]
+    assert ("undo: rose undo s1" in status(project)) is (since is None)
+
+
+def test_a_rule_that_was_taken_back_stays_so_when_its_session_is_learned_from_again(project):
+    factories.a_rule_file(project, id="r_00000b")
+    reflected(project, operations=[an_operation()])
+    reflected(project, undone=True, left=[])
+    reflected(project, at="2026-11-30T11:00:00Z", operations=[an_operation(rule="r_00000b")])
+    heads = [line for line in row(status(project), "learned") if "session s1" in line]
+    assert heads == [
+        "2026-11-30 11:00 session s1: added r_00000b",
+        "2026-11-30 09:12 session s1: added r_00000a (taken back since)",
+    ]

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from rose.cli import terminal
+from rose.findings import Finding
 
 
 @pytest.fixture
@@ -63,6 +64,22 @@ def test_paths_are_short_below_the_directory_and_home(tmp_path, monkeypatch):
     assert terminal.short(str(tmp_path / "home" / "work" / "a" / "b")) == "a/b"
     assert terminal.short(str(tmp_path / "home" / "other")) == "~/other"
     assert terminal.short(str(tmp_path / "home2")) == str(tmp_path / "home2")
+
+
+def test_at_the_root_paths_keep_their_slash(monkeypatch):
+    monkeypatch.chdir("/")
+    monkeypatch.setenv("HOME", "/")
+    assert terminal.short("/srv/a") == "/srv/a"
+
+
+@pytest.mark.parametrize(
+    ("severity", "refused", "label"),
+    [("error", True, "refused"), ("warning", True, "warning"), ("error", False, "warning")],
+)
+def test_a_finding_says_whether_it_stopped_anything(capsys, severity, refused, label):
+    finding = Finding("rule", "a.md:3", "It is off.", "Mend it.", severity=severity)
+    terminal.report([finding], refused=refused)
+    assert capsys.readouterr().err == f"{label}: a.md:3: rule: It is off. Mend it.\n"
 
 
 def test_a_directory_that_is_gone_has_no_store(tmp_path, monkeypatch):

@@ -46,8 +46,30 @@ def test_an_id_is_never_a_pattern_or_a_path(tmp_path, homes, session):
 
 
 def test_an_unknown_session_is_a_sentence(homes):
-    with pytest.raises(RoseError, match="No transcript of session abc"):
+    with pytest.raises(RoseError, match=r"No session 'abc'.*--transcript"):
         find.find_transcript("abc", homes)
+
+
+@pytest.mark.parametrize("start", [OTHER[:-1], OTHER[:-2] + "0b"])
+def test_the_beginning_of_an_id_that_only_one_session_has_is_enough(tmp_path, homes, start):
+    claude(tmp_path, SLUG, "f" + making.SESSION)
+    path = codex(tmp_path, OTHER)
+    assert find.find_transcript(start, homes) == (path, "codex")
+
+
+def test_a_beginning_that_several_sessions_have_names_them(tmp_path, homes):
+    claude(tmp_path, SLUG, "abc1")
+    codex(tmp_path, "abc2")
+    queued = {"abc3": ("/t.jsonl", "codex")}
+    with pytest.raises(RoseError, match="'abc' names several sessions: abc1, abc2, abc3"):
+        find.find_transcript("abc", homes, queued)
+    assert find.find_transcript("abc3", homes, queued) == ("/t.jsonl", "codex")
+
+
+def test_of_two_transcripts_of_one_session_the_newest_is_taken(tmp_path, homes):
+    old, new = claude(tmp_path, SLUG, "abc1"), claude(tmp_path, SLUG + "-src", "abc1")
+    os.utime(old, (1000, 1000))
+    assert find.find_transcript("abc", homes)[0] == new
 
 
 def test_all_sessions_of_a_folder_are_found_and_no_others(tmp_path, homes):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 import pytest
 
@@ -81,7 +82,7 @@ def test_what_a_person_deleted_since_stays_deleted(scene):
     session = widen(scene)
     table.delete(scene.store, scene.rules()[0].id)
     undone = undo.take_back(scene.stores, session)
-    assert [reason for _, reason in undone.left] == ["it was deleted since"]
+    assert (len(undone.gone), undone.deleted, undone.left) == (1, (), ())
     assert rule_files(scene) == {}
 
 
@@ -103,8 +104,33 @@ def test_one_after_the_other_all_can_be_taken_back(scene):
 def test_where_nothing_was_learned_there_is_a_sentence(scene):
     with pytest.raises(RoseError, match="no reflection to take back"):
         undo.take_back(scene.stores)
-    with pytest.raises(RoseError, match="no reflection of session x"):
-        undo.take_back(scene.stores, "x")
+    scene.reflect(scene.capture("work-1"))
+    with pytest.raises(RoseError, match="No reflected session 'xyz'"):
+        undo.take_back(scene.stores, "xyz")
+
+
+def test_without_a_name_the_last_session_that_changed_a_rule_is_taken_back(scene):
+    changed = learn(scene)
+    later = scene.reflect(scene.capture("work-docs"))
+    assert later.n == 3
+    assert undo.take_back(scene.stores).session == changed.facts.session
+    assert undo.take_back(scene.stores).session == later.facts.session
+
+
+def test_the_log_of_reflections_says_what_was_taken_back_and_what_was_left(scene):
+    rule = learn(scene).learned[0]
+    table.update(scene.store, rule, {"then": f"skim nodes/{DB}.md"})
+    undone = undo.take_back(scene.stores, at="2026-11-30T13:00:00Z")
+    lines = [line for _, line in files.read_jsonl(f"{scene.store.traces}/reflect.jsonl")]
+    said = {"at": "2026-11-30T13:00:00Z", "session": undone.session, "n": 2, "left": [rule]}
+    assert lines[-1] == {"v": 1, "undone": True, **said}
+
+
+def test_a_log_that_cannot_be_written_stops_no_undo(scene):
+    rule = learn(scene).learned[0]
+    shutil.rmtree(scene.store.traces)
+    files.replace(scene.store.traces, "no folder")
+    assert undo.take_back(scene.stores).deleted == (rule,)
 
 
 def test_what_was_taken_back_can_be_learned_again(scene):
@@ -129,8 +155,7 @@ def test_an_undo_that_was_killed_half_way_goes_on(scene):
     rule = learn(scene).learned[0]
     table.delete(scene.store, rule)
     undone = undo.take_back(scene.stores)
-    assert undone.deleted == (rule,)
-    assert undone.left == ()
+    assert (undone.deleted, undone.gone, undone.left) == ((), (rule,), ())
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Verdicts: what became of a delivered rule, as DESIGN 4 words it."""
+"""Verdicts: what became of a delivered rule, one by one."""
 
 from __future__ import annotations
 

@@ -17,8 +17,44 @@ def put(scene, session, transcript, at=NOON, host="claude-code"):
     queue.put(scene.store, host=host, session=session, transcript=transcript, cwd=scene.base, at=at)
 
 
-def run(scene):
-    return worker.run_pending(scene.stores, now=lambda: 0.0, at=lambda: NOON, wait_s=0.0)
+def run(scene, now=0.0, *, early=True):
+    return worker.run_pending(
+        scene.stores, now=lambda: now, at=lambda: NOON, wait_s=0.0, early=early
+    )
+
+
+def test_a_worker_lets_a_failed_session_wait_before_it_tries_again(scene):
+    """The host may still be writing the transcript when the session ends."""
+    put(scene, "late", os.path.join(scene.base, "later.jsonl"))
+    assert len(run(scene, 1000.0, early=False).failures) == 1
+    assert run(scene, 1059.0, early=False) == worker.Summary()
+    files.replace(
+        os.path.join(scene.base, "later.jsonl"), files.read_bytes(scene.capture("work-1"))
+    )
+    assert len(run(scene, 1061.0, early=False).outcomes) == 1
+    assert queue.entries(scene.store) == []
+
+
+def test_a_third_worker_has_no_work(scene):
+    """One works, one may wait for what came meanwhile; more would only pile up."""
+    with queue.next_lock(scene.store), pytest.raises(Locked):
+        run(scene)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"tries": True}, {"tries": -5}, {"tries": 99}, {"state": "odd"}, {"session": "other"}],
+    ids=str,
+)
+def test_an_entry_that_nobody_of_ours_wrote_is_passed_over(scene, change):
+    put(scene, "a", scene.capture("work-1"))
+    [name] = os.listdir(scene.store.queue)
+    path = os.path.join(scene.store.queue, name)
+    entry = files.parse_json(files.read_text(path))
+    assert isinstance(entry, dict)
+    files.replace(path, files.dump_json({**entry, **change}))
+    put(scene, "b", scene.capture("work-2"))
+    assert len(run(scene).outcomes) == 1
 
 
 def test_every_pending_session_is_reflected_on_and_leaves_the_queue(scene):
@@ -42,12 +78,33 @@ def test_one_bad_transcript_does_not_keep_the_others_waiting(scene):
 
 
 def test_after_three_tries_a_session_has_failed_with_its_reason(scene):
-    put(scene, "bad", os.path.join(scene.base, "gone.jsonl"))
+    put(scene, "bad", scene.base)
     for _ in range(4):
         run(scene)
     [left] = queue.entries(scene.store)
     assert (left["state"], left["tries"]) == ("failed", 3)
-    assert "gone.jsonl" in str(left["reason"])
+    assert scene.base in str(left["reason"])
+
+
+def test_a_session_whose_transcript_is_gone_is_dropped_after_its_tries_and_said_once(scene):
+    path = os.path.join(scene.base, "gone.jsonl")
+    put(scene, "bad", path)
+    summaries = [run(scene) for _ in range(4)]
+    assert [len(summary.failures) for summary in summaries] == [1, 1, 0, 0]
+    gone = worker.Failure("bad", f"the transcript is gone: {path}")
+    assert [summary.gone for summary in summaries] == [(), (), (gone,), ()]
+    assert queue.entries(scene.store) == []
+
+
+def test_a_failed_session_whose_transcript_goes_later_is_dropped_too(scene):
+    path = os.path.join(scene.base, "torn.jsonl")
+    files.replace(path, "")
+    put(scene, "bad", path)
+    for _ in range(3):
+        run(scene)
+    assert [entry["state"] for entry in queue.entries(scene.store)] == ["failed"]
+    os.unlink(path)
+    assert [failure.session for failure in run(scene).gone] == ["bad"]
 
 
 def test_an_unknown_host_is_a_failure_with_a_reason(scene):

@@ -2,14 +2,17 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from typing import Any
 
 import pytest
 
+from rose import layout
 from rose.config import Settings
 from rose.errors import NoStore
 from rose.routing import compile as compiling
 from rose.routing import compiled
+from rose.routing import survey as surveys
 from tests.routing.samples import a_home, a_rule, a_store, put, record, stores_of, write
 
 
@@ -28,10 +31,10 @@ def test_what_is_written_is_what_the_hook_reads(tmp_path):
     read = compiled.read(store.layer)
     assert read is not None
     assert json.loads(str(read["encoded"])) == read["block"] == layer["block"]
-    assert (read["rules"], read["at"], read["home"]) == (["r_0000aa"], 7, None)
+    assert (read["rules"], read["at"], read["stores"]) == (["r_0000aa"], 7, [store.dot])
     assert read["exists"] == [f"{store.base}/nodes/testing/db.md"]
     assert (layer["written"], layer["reason"]) == (True, "")
-    assert not compiled.is_stale(read, None)
+    assert not compiled.is_stale(read, stores_of(store, None))
 
 
 def test_the_block_is_kept_under_its_digest(tmp_path):
@@ -85,9 +88,9 @@ def test_a_change_makes_the_layer_stale(tmp_path, change):
     _compile(store)
     before = compiled.read(store.layer)
     assert before is not None
-    assert not compiled.is_stale(before, None)
+    assert not compiled.is_stale(before, stores_of(store, None))
     change(store)
-    assert compiled.is_stale(before, None)
+    assert compiled.is_stale(before, stores_of(store, None))
 
 
 def test_beyond_256_rules_only_those_of_the_layer_are_stamped(tmp_path):
@@ -131,12 +134,12 @@ def test_a_home_store_is_stamped_and_named(tmp_path):
     project, home = a_store(tmp_path), a_home(tmp_path)
     put(home, a_rule("r_0000bb", when="style", then="read nodes/style.md", targets=()))
     layer = _compile(project, home)
-    assert layer["home"] == home.dot
+    assert layer["stores"] == [project.dot, home.dot]
     assert layer["rules"] == ["r_0000bb"]
     assert compiled.read(project.layer) is not None
     assert compiled.read(home.layer) is None
     put(home, a_rule("r_0000cc"))
-    assert compiled.is_stale(layer, home.dot)
+    assert compiled.is_stale(layer, stores_of(project, home))
 
 
 def test_archived_lessons_are_given_by_absolute_path(tmp_path):
@@ -162,9 +165,59 @@ def test_a_folder_whose_name_is_no_text_has_a_layer(tmp_path):
     layer = _compile(store)
     assert layer["written"] is True
     assert str(layer["block"]).encode("utf-8")
-    assert not compiled.is_stale(compiled.read(store.layer) or {}, None)
+    assert compiled.fresh(stores_of(store, None)) is not None
 
 
 def test_without_a_store_there_is_nothing_to_compile():
     with pytest.raises(NoStore):
         _compile()
+
+
+def test_a_copied_project_does_not_get_the_layer_of_the_other(tmp_path):
+    store = a_store(tmp_path)
+    put(store, a_rule("r_0000aa"))
+    _compile(store)
+    twin = layout.project_store(store.base + "-copy")
+    shutil.copytree(store.base, twin.base)
+    assert compiled.fresh(stores_of(store, None)) is not None
+    assert compiled.fresh(stores_of(twin, None)) is None
+
+
+def test_a_home_store_that_comes_later_makes_the_layer_stale(tmp_path):
+    store = a_store(tmp_path)
+    _compile(store)
+    assert compiled.fresh(stores_of(store, a_home(tmp_path))) is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"encoded": "garbage"},
+        {"encoded": '"another block"'},
+        {"stamps": []},
+        {"block": "x" * 10_001, "encoded": json.dumps("x" * 10_001)},
+        {"rules": None},
+        {"v": 0},
+    ],
+    ids=["no literal", "another", "no stamps", "too long", "no rules", "version"],
+)
+def test_a_layer_that_is_not_what_was_compiled_is_not_printed(tmp_path, change):
+    store = a_store(tmp_path)
+    put(store, a_rule("r_0000aa"))
+    _compile(store)
+    layer = compiled.read(store.layer)
+    assert layer is not None
+    write(store.layer, json.dumps({**layer, **change}))
+    assert compiled.read(store.layer) is None
+
+
+def test_too_many_new_rules_are_read_in_steps(tmp_path, monkeypatch):
+    monkeypatch.setattr(surveys, "MOST_NEW", 3)
+    store = a_store(tmp_path)
+    put(store, *(a_rule(f"r_{number:06x}", when=f"kind {number}") for number in range(7)))
+    for seen in (3, 6):
+        layer = _compile(store)
+        assert (len(layer["rules"]), layer["unread"]) == (seen, 7 - seen)
+        assert compiled.fresh(stores_of(store, None)) is None
+    assert len(_compile(store)["rules"]) == 7
+    assert compiled.fresh(stores_of(store, None)) is not None

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rose.routing import conditions
+from rose.routing import conditions, features
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,7 @@ from rose.routing import conditions
         "for every kind of work",
         "总是",
         "immer",
+        "before anything else",
     ],
 )
 def test_a_condition_that_holds_for_everything_is_vacuous(when):
@@ -60,6 +61,16 @@ def test_a_kind_of_task_is_not_vacuous(when):
         ("r_0a1b2c helps", "r_0a1b2c"),
         ("testing/db", "testing/db"),
         ("testing/db is wrong", "testing/db"),
+        ("nodes/deploy/x.md is read", "nodes/deploy/x.md"),
+        ("the task reads nodes/deploy/", "nodes/deploy/"),
+        ("the task edits `nodes/testing/`", "nodes/testing/"),
+        ("the task checks whether nodes/x.md is still correct", "nodes/x.md"),
+        ("the task is done once testing/db was read", "testing/db"),
+        ("the task opens testing/db.md", "testing/db.md"),
+        ("the lesson rollback helps", "rollback"),
+        ("the lesson `x` is never useful", "x"),
+        ("the rule helps", "rule"),
+        ("nodes/", "nodes/"),
     ],
 )
 def test_a_statement_about_a_lesson_is_named(when, expected):
@@ -69,16 +80,24 @@ def test_a_statement_about_a_lesson_is_named(when, expected):
 @pytest.mark.parametrize(
     "when",
     [
-        "the task edits nodes/testing/",
-        "the task checks whether nodes/x.md is still correct",
+        "the task changes src/deploy/",
+        "the task touches tests/integration/",
         "tests/integration/ is touched",
-        "nodes/deploy/ is edited",
+        "the task changes testing/db/",
+        "the task edits nodes/",
         "the note-taking app is built",
         "docs are wrong",
     ],
 )
 def test_a_task_that_touches_lessons_is_a_kind_of_task(when):
     assert conditions.named_lesson(when, ("nodes",), {"testing/db"}) is None
+
+
+def test_what_code_renders_from_a_match_is_about_tasks():
+    match = ("command:nodes/run.sh", "folder:nodes/tools/")
+    when = features.when_from_match(match)
+    assert conditions.named_lesson(when, ("nodes",), match=match) is None
+    assert conditions.named_lesson(when, ("nodes",), match=match[:1]) == "nodes/run.sh"
 
 
 @pytest.mark.parametrize(

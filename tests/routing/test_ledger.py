@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from rose import derived
 from rose.errors import Unwritable
 from rose.routing import ledger
 from tests.routing.samples import a_store, record, tree, write
@@ -135,9 +136,8 @@ def test_a_spoilt_snapshot_never_crashes(tmp_path, snapshot, field, value):
     store = a_store(tmp_path)
     record(store, _line("a", 1))
     ledger.read(store)
-    with open(ledger.snapshot_path(store), encoding="utf-8") as file:
-        stored = json.load(file)
+    stored = derived.load(ledger.snapshot_path(store))
     for row in stored["files"].values():
         row[field] = value
-    write(ledger.snapshot_path(store), json.dumps(stored))
+    derived.save(ledger.snapshot_path(store), stored)
     assert ledger.read(store).next_n >= 1

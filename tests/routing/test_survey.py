@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from rose import tokens
-from rose.routing import derived, rules
+from rose import derived, tokens
+from rose.routing import rules
 from rose.routing.survey import Ground, survey
 from tests.routing.samples import a_home, a_rule, a_store, ground, put, record, write
 

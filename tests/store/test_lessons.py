@@ -205,6 +205,7 @@ def shelf(put, scan):
         ("rollback", "deploy/rollback"),
         ("rollback.md", "deploy/rollback"),
         ("ures", "testing/fixtures"),
+        ("xtur", "testing/fixtures"),
         ("links", "links"),
         ("docs/links.md", "links"),
         (" links ", "links"),
@@ -217,9 +218,9 @@ def test_a_lesson_is_named_by_its_id_its_path_or_the_end_of_one(shelf, ref, want
 @pytest.mark.parametrize(
     ("ref", "words"),
     [
-        ("db", "2 lessons: deploy/db, testing/db"),
-        ("s", "2 lessons: links, testing/fixtures"),
-        ("fixture", "Did you mean testing/fixtures"),
+        ("db", "'db' names several lessons: deploy/db, testing/db"),
+        ("s", "No lesson 's'. Did you mean"),
+        ("testing/fixtrue", "Did you mean testing/fixtures"),
         ("rolback", "deploy/rollback"),
         ("zzzzzz", "rose list"),
         ("r_e5fea0", "rose route --explain"),
@@ -233,6 +234,21 @@ def test_a_lesson_is_named_by_its_id_its_path_or_the_end_of_one(shelf, ref, want
 def test_what_names_no_lesson_or_several_is_refused_with_candidates(shelf, ref, words):
     with pytest.raises(RoseError, match=words):
         lessons.resolve([shelf], ref)
+
+
+@pytest.mark.parametrize(
+    ("ref", "wanted"), [("rollback", "deploy/rollback"), ("docs/links.md", "links")]
+)
+def test_a_whole_name_is_enough_where_a_part_is_not(shelf, ref, wanted):
+    assert lessons.resolve([shelf], ref, whole=True).id == wanted
+    with pytest.raises(RoseError, match="Did you mean"):
+        lessons.resolve([shelf], ref.removesuffix(".md")[2:], whole=True)
+
+
+def test_a_numbered_lesson_stands_after_its_namesake(put, scan):
+    for name in ("same-2", "same", "same-10"):
+        put(f"nodes/{name}.md")
+    assert [lesson.id for lesson in scan().lessons] == ["same", "same-10", "same-2"]
 
 
 def test_at_most_five_candidates_are_named(put, scan):

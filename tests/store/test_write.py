@@ -12,6 +12,7 @@ from rose import files, frontmatter
 from rose.config import Settings
 from rose.errors import RoseError, Unwritable
 from rose.findings import Refused
+from rose.routing import targets
 from rose.store import lessons, write
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -67,9 +68,11 @@ def test_a_new_lesson_is_written_and_read_back(store):
     )
 
 
-def test_a_lesson_without_a_body_is_its_title(store):
-    lesson = write.add(store, SETTINGS, "Never run the seed twice", "  \n")
-    assert read(store, lesson.path).endswith("---\n# Never run the seed twice\n")
+@pytest.mark.parametrize("body", ["", " \n\t", "---\nowner: me\n---\n \n"])
+def test_a_lesson_without_a_text_is_refused_with_the_ways_to_give_one(store, body):
+    with pytest.raises(Refused, match="--body TEXT, with --file F, or on standard input"):
+        write.add(store, SETTINGS, "Never run the seed twice", body)
+    assert everything(store) == []
 
 
 def test_a_header_of_the_body_is_kept_and_its_line_ends_too(store):
@@ -81,7 +84,7 @@ def test_a_header_of_the_body_is_kept_and_its_line_ends_too(store):
 
 
 def test_a_body_whose_header_cannot_be_read_is_refused(store):
-    assert refusal(store, "T", "---\na: 1\na: 2\n---\n") == ["frontmatter"]
+    assert refusal(store, "T", "---\na: 1\na: 2\n---\nText\n") == ["frontmatter"]
 
 
 def test_a_file_is_never_overwritten(store, put):
@@ -147,6 +150,30 @@ def test_a_linked_folder_that_leads_out_is_refused(store, put, tmp_path):
 @pytest.mark.parametrize("folder", ["testing", "testing/", "nodes/testing", " testing "])
 def test_a_folder_is_named_with_or_without_the_root(store, folder):
     assert write.add(store, SETTINGS, "T", "x", folder=folder).path == "nodes/testing/t.md"
+
+
+@pytest.mark.parametrize(
+    ("folder", "path"),
+    [
+        ("a b/C", "nodes/a-b/c/t.md"),
+        ("My_Docs/new one", "nodes/My_Docs/new-one/t.md"),
+        ("日本 語", "nodes/日本-語/t.md"),
+        ("is there", "nodes/is-there/t.md"),
+    ],
+)
+def test_a_new_folder_is_named_so_that_a_rule_can_name_it(store, put, folder, path):
+    put("nodes/My_Docs/x.md")
+    put("nodes/is there/x.md")
+    lesson = write.add(store, SETTINGS, "T", "x", folder=folder)
+    assert lesson.path == path
+    assert targets.targets_of(f"read {path}", ("nodes",)) == (path,)
+
+
+def test_a_slug_does_not_lead_through_a_link_out_of_the_project(store, put, tmp_path):
+    put("nodes/a/keep", "")
+    os.symlink(tmp_path, os.path.join(store.base, "nodes/way-out"))
+    with pytest.raises(Refused, match="no folder below"):
+        write.add(store, SETTINGS, "T", "x", folder="Way out")
 
 
 def test_the_root_itself_may_be_named(store):

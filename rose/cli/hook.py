@@ -1,0 +1,36 @@
+"""`rose hook` as the list of commands shows it; the events themselves go to `prompt`."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from rose import prompt
+from rose.cli import terminal
+from rose.cli.app import app
+from rose.hosts import wire
+
+
+@app.command("hook")
+def hook(
+    *,
+    context: typer.Context,
+    event: Annotated[
+        str, typer.Argument(metavar="EVENT", help=f"One of {', '.join(wire.EVENTS)}.")
+    ] = "",
+    host: Annotated[
+        str, typer.Option("--host", help=f"Who asks: {' or '.join(wire.HOSTS)}.")
+    ] = wire.HOSTS[0],
+) -> None:
+    """Answer one event of a host, whose payload comes on standard input. Always exits with 0.
+
+    Hosts are better given the faster form that `rose doctor` prints.
+
+    Example: rose hook UserPromptSubmit --host claude-code
+    """
+    if not event:
+        terminal.out(context.get_help())
+        return
+    prompt.main([event, "--host", host], os.environ)
