@@ -330,3 +330,44 @@ def test_the_hook_s_log_does_not_grow_for_ever(store):
     )
     assert os.path.getsize(store.log) < 1 << 20
     assert "empty" in str(log(store)[-1]["problem"])
+
+
+@pytest.mark.parametrize("name", ["layer", "config", "note", "rules", "ledger"])
+def test_a_pipe_in_the_place_of_a_file_does_not_hold_the_prompt(store, name):
+    body = payload("claude.UserPromptSubmit", store)
+    place = {
+        "layer": store.layer,
+        "config": store.config,
+        "note": session_note(store, body),
+        "rules": os.path.join(store.local, "rules.json"),
+        "ledger": os.path.join(store.local, "ledger", "0123456789ab.jsonl"),
+    }[name]
+    os.makedirs(os.path.dirname(place), exist_ok=True)
+    if os.path.exists(place):
+        os.unlink(place)
+    os.mkfifo(place)
+    a_rule_file(store, id="r_0000ff", when="the task is stale", then="read nodes/testing/ again")
+    assert "the task is stale" in block(hook("UserPromptSubmit", body))
+
+
+@pytest.mark.parametrize("name", ["index.md", "local/layer.json", "local/rules.json"])
+def test_a_link_in_a_cloned_store_leads_no_write_to_a_file_of_the_user(store, tmp_path, name):
+    victim = tmp_path / "victim"
+    victim.write_text("mine\n")
+    place = os.path.join(store.dot, name)
+    os.unlink(place)
+    os.symlink(victim, place)
+    hook("SessionStart", payload("claude.SessionStart.startup", store))
+    hook("UserPromptSubmit", payload("claude.UserPromptSubmit", store))
+    assert victim.read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("cwd", ["/a" * 100_000, "/\0", "/\udcff", "relative", "/no/such/folder"])
+def test_a_directory_that_cannot_be_is_no_reason_to_hang(store, cwd):
+    hook("UserPromptSubmit", payload("claude.UserPromptSubmit", store, cwd=cwd))
+
+
+def test_a_byte_order_mark_before_the_payload_is_passed_over(store):
+    body = json.dumps(payload("claude.UserPromptSubmit", store)).encode()
+    assert block(hook("UserPromptSubmit", b"\xef\xbb\xbf" + body))
+    assert hook("UserPromptSubmit", body) == ""

@@ -329,7 +329,10 @@ def test_the_worker_logs_a_session_that_it_drops_once_and_the_queue_is_in_order_
 ):
     monkeypatch.setattr(queue, "RETRY_S", -1)
     queued(shop, SECOND, "/nowhere.jsonl")
-    for _ in range(4):
+    path = os.path.join(shop.queue, layout.session_name("claude-code", SECOND) + ".json")
+    entry = json.loads(files.read_text(path))
+    files.replace(path, json.dumps({**entry, "state": "failed", "tries": 3}))
+    for _ in range(2):
         rose(shop, "reflect", "--pending", "--worker")
     problems = [line["problem"] for _, line in files.read_jsonl(shop.log)]
     dropped = f"session {SECOND}: the transcript is gone: /nowhere.jsonl"
