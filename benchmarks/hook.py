@@ -21,7 +21,7 @@ def main() -> None:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 30
     ratios = {}
     for rules, lessons in SIZES:
-        with tempfile.TemporaryDirectory() as base:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as base:
             os.environ["HOME"] = os.path.join(base, "home")
             store = a_store(os.path.join(base, "repo"), rules, lessons)
             command = [sys.executable, "-IS", LAUNCH, "UserPromptSubmit", "--host", "claude-code"]

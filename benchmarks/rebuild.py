@@ -34,7 +34,7 @@ def _payload(store, name: str) -> bytes:
 
 
 def rebuilds(rules: int, sessions: int, runs: int) -> None:
-    with tempfile.TemporaryDirectory() as base:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as base:
         os.environ["HOME"] = os.path.join(base, "home")
         store = a_store(os.path.join(base, "repo"), rules, 100, sessions)
 
@@ -52,7 +52,7 @@ def rebuilds(rules: int, sessions: int, runs: int) -> None:
 
 def cold(rules: int) -> None:
     """Ten thousand rules that no cache knows: the first prompt must still answer in time."""
-    with tempfile.TemporaryDirectory() as base:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as base:
         os.environ["HOME"] = os.path.join(base, "home")
         store = a_store(os.path.join(base, "repo"), rules, 100)
         for name in os.listdir(store.local):
@@ -76,7 +76,7 @@ def cold(rules: int) -> None:
 
 
 def route(runs: int) -> None:
-    with tempfile.TemporaryDirectory() as base:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as base:
         os.environ["HOME"] = os.path.join(base, "home")
         os.environ["PYTHONPATH"] = ROOT
         store = a_store(os.path.join(base, "repo"), 100, 100)

@@ -108,7 +108,7 @@ def write(path: str, base: str, megabytes: int) -> float:
 
 def main() -> None:
     megabytes = int(sys.argv[1]) if len(sys.argv) > 1 else 300
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         base = os.path.join(os.path.realpath(folder), "repo")
         a_store(base)
         path = os.path.join(folder, f"{SESSION}.jsonl")

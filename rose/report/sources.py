@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rose import config
-from rose.routing import compiled, forgotten
+from rose.routing import compiled, forgotten, ledger
 from rose.routing import survey as surveying
 from rose.routing import targets as target
 from rose.store import lessons
@@ -57,8 +57,8 @@ class Sources:
     def cases(self) -> list[Case]:
         """Return the recorded sessions of all stores in order of n, each session once."""
         found: dict[str, Case] = {}
-        for record in self.survey.records:
-            for case in record.cases:
+        for source in self.each:
+            for case in ledger.read(source.store).cases:
                 found.setdefault(case.session, case)
         return sorted(found.values(), key=lambda case: (case.n, case.session))
 

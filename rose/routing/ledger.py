@@ -87,6 +87,11 @@ def _read(places: Sequence[str], snapshot: str | None) -> Record:
     return heap.record()
 
 
+def stamps(store: Store) -> list[list[object]]:
+    """Return the ledger's files with their stamps: equal ones hold the same lines."""
+    return [[path, files.stat_stamp(path)] for path in _files(folders(store))]
+
+
 def _files(places: Sequence[str]) -> list[str]:
     found = []
     for folder in dict.fromkeys(places):

@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from rose.routing import evidence, layer, ledger, rank, table
+from rose.routing import layer, rank, standings, table
 from rose.routing import targets as target
 from rose.routing.costs import Costs
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from rose.findings import Finding
     from rose.layout import Store
     from rose.routing.evidence import Standing
-    from rose.routing.ledger import Record
     from rose.routing.rules import Rule
     from rose.routing.table import Table
 
@@ -82,7 +81,6 @@ class Survey:
     places: tuple[Place, ...]
     unreadable: tuple[str, ...]
     tables: tuple[Table, ...]
-    records: tuple[Record, ...]
     heading: layer.Heading
     block: str
     tokens: int
@@ -113,12 +111,11 @@ def survey(grounds: Sequence[Ground], *, exact: bool) -> Survey:
     tables = tuple(
         table.read(g.store, g.settings.lessons_paths, most_new=most_new) for g in grounds
     )
-    records = tuple(ledger.read(g.store) for g in grounds)
     heading = heading_of(grounds)
     lines = Costs(os.path.join(grounds[0].store.local, "tokens.json"), exact=exact)
     texts = [text for rows in tables for text in rows.lines.values()]
     lines.count([*heading.lines, heading.home_line, *texts])
-    places = _places(grounds, tables, records, lines.feed)
+    places = _places(grounds, tables, lines.feed)
     settings = grounds[0].settings
     ranked = [] if _is_off(settings) else _ranked(places, grounds, tables)
     cap = layer.Cap(settings.routing_max_tokens, lines.feed.__getitem__, lines.bare.__getitem__)
@@ -134,7 +131,6 @@ def survey(grounds: Sequence[Ground], *, exact: bool) -> Survey:
         tuple(placed),
         _unreadable(tables, placed),
         tables,
-        records,
         heading,
         layer.render(heading, fit.kept),
         fit.tokens,
@@ -165,13 +161,12 @@ def _store_line(label: str, ground: Ground) -> str:
 def _places(
     grounds: Sequence[Ground],
     tables: Sequence[Table],
-    records: Sequence[Record],
     costs: Mapping[str, int],
 ) -> list[Place]:
     """Return every readable rule with its standing and cost, not yet ranked."""
     found: dict[str, Place] = {}
-    for ground, rows, record in zip(grounds, tables, records, strict=True):
-        known = evidence.standings(rows.rules, record.cases, ground.lesson_path)
+    for ground, rows in zip(grounds, tables, strict=True):
+        known = standings.read(ground.store, rows.rules, ground.lesson_path, ground.paths)
         for rule in rows.rules:
             # A home rule under the id of a project's rule: the project's own one stands.
             if rule.id not in found:
