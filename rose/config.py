@@ -11,14 +11,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rose import files, frontmatter, yamltext
+from rose import files, frontmatter
 from rose.errors import RoseError, UsageError
 from rose.findings import Finding, Refused
 
 if TYPE_CHECKING:
     from rose.layout import Store
 
-LOCK_WAIT_S = 10.0
 MAX_TOKENS_LIMIT = 100_000
 
 
@@ -211,7 +210,7 @@ def set_value(store: Store, name: str, text: str) -> None:
     except (ValueError, TypeError) as error:
         raise UsageError(f"`{name}` takes {key.expected}, not {text!r}.") from error
     section, _, leaf = name.partition(".")
-    with files.lock(store.lock, LOCK_WAIT_S):
+    with files.lock(store.lock):
         current = _current_text(store)
         fields, findings = frontmatter.load(current, store.config)
         if findings:
@@ -225,12 +224,3 @@ def set_value(store: Store, name: str, text: str) -> None:
         newline = "\r\n" if "\r\n" in current else "\n"
         changed = frontmatter.edit_header(current, {section: kept or None, name: None}, newline)
         files.replace(store.config, changed, follow=store.base)
-
-
-def defaults_text(names: Mapping[str, str]) -> str:
-    """Return a config file that holds only the given overrides."""
-    sections: dict[str, dict[str, str]] = {}
-    for name, value in names.items():
-        section, _, leaf = name.partition(".")
-        sections.setdefault(section, {})[leaf] = value
-    return yamltext.dump(sections)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 LOCK_POLL_S = 0.01
+# How long a command waits for another process before it says so.
+LOCK_WAIT_S = 10.0
 MOST_BYTES = 1 << 29
 # errno.EINVAL; the module itself costs an import.
 BAD_DATA = 22
@@ -161,9 +163,9 @@ class lock:  # noqa: N801 - used like a function: `with lock(path, wait_s)`
     `wait_s` seconds, Unwritable where the lock file cannot be made.
     """
 
-    def __init__(self, path: str, wait_s: float) -> None:
+    def __init__(self, path: str, wait_s: float | None = None) -> None:
         self.path = path
-        self.wait_s = wait_s
+        self.wait_s = LOCK_WAIT_S if wait_s is None else wait_s
         self.descriptor = -1
 
     def __enter__(self) -> None:

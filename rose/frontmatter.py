@@ -35,7 +35,6 @@ class Document:
     closing: str
     body: str
     newline: str
-    body_line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +57,8 @@ def split(text: str) -> Document:
         for number, line in enumerate(lines[1:], 1):
             if _FENCE.fullmatch(line.rstrip("\r\n")):
                 header, body = "".join(lines[1:number]), "".join(lines[number + 1 :])
-                return Document(bom, lines[0], header, line, body, newline, number + 2)
-    return Document(bom, "", None, "", text[len(bom) :], newline, 1)
+                return Document(bom, lines[0], header, line, body, newline)
+    return Document(bom, "", None, "", text[len(bom) :], newline)
 
 
 def _rejoin(lines: list[str]) -> list[str]:

@@ -12,6 +12,7 @@ import sys
 from rose import files, layout, session
 from rose.hosts import wire
 from rose.reflection import queue
+from rose.routing import compiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,8 +67,6 @@ def _reset(turn: wire.Turn, store: layout.Store, why: str) -> None:
 
 def _note_resumed(turn: wire.Turn, store: layout.Store) -> None:
     """Note the layer as sent where a resumed session has no note but its transcript holds it."""
-    from rose.routing import compiled
-
     path, layer = turn.note_path(store), compiled.read(store.layer)
     if path is None or layer is None or not layer["block"] or session.read(path):
         return
@@ -117,8 +116,6 @@ def hand_off(turn: wire.Turn, store: layout.Store) -> None:
 
 def fresh_layer(stores: layout.Stores) -> Mapping[str, object]:
     """Return the compiled layer, rebuilt where it is stale."""
-    from rose.routing import compiled
-
     return compiled.fresh(stores) or rebuild(stores)
 
 

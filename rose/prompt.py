@@ -159,16 +159,14 @@ def _answer(turn: wire.Turn) -> None:
 
 
 def _prompt(turn: wire.Turn) -> None:
-    present = turn.stores.present()
-    if not present:
+    if not turn.stores.present():
         return
-    store = present[0]
     layer: Mapping[str, object] | None = compiled.fresh(turn.stores)
     if layer is None:
         from rose import hook
 
         layer = hook.rebuild(turn.stores)
-    send(turn, store, layer)
+    send(turn, turn.stores.first(), layer)
 
 
 def send(turn: wire.Turn, store: layout.Store, layer: Mapping[str, object]) -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
-from rose import config
 from rose.routing import compile as compiling
+from rose.routing.survey import Ground
 from rose.store import index, lessons
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rose.layout import Stores
-    from rose.store.lessons import Shelf
+    from rose.store.lessons import Holding
 
 
 def layer(stores: Stores, *, exact: bool) -> Mapping[str, object]:
@@ -22,36 +21,30 @@ def layer(stores: Stores, *, exact: bool) -> Mapping[str, object]:
     `exact` loads the vocabulary for lines that nobody has counted yet; without it they are
     charged in bytes. `written` and `reason` say what the disk made of it. Raises NoStore.
     """
-    return _compile(stores, _shelves(stores), exact=exact)
+    return _compile(stores, [lessons.hold(store) for store in stores.present()], exact=exact)
 
 
 def everything(stores: Stores, *, exact: bool = True) -> Mapping[str, object]:
     """Write the index of each store and the layer; the layer is returned, as by `layer`."""
-    shelves = _shelves(stores)
-    written = [index.write(store, shelves[store.base]) for store in stores.present()]
-    refused = [one.finding.message for one in written if one.finding is not None]
-    compiled = _compile(stores, shelves, exact=exact)
+    holdings = [lessons.hold(store) for store in stores.present()]
+    faults = [index.write(holding.store, holding.shelf) for holding in holdings]
+    refused = [fault.message for fault in faults if fault is not None]
+    compiled = _compile(stores, holdings, exact=exact)
     if not refused:
         return compiled
     return {**compiled, "written": False, "reason": " ".join([*refused, str(compiled["reason"])])}
 
 
-def _shelves(stores: Stores) -> dict[str, Shelf]:
-    return {store.base: lessons.scan(store, config.read(store)[0]) for store in stores.present()}
+def _compile(stores: Stores, holdings: Sequence[Holding], *, exact: bool) -> Mapping[str, object]:
+    return compiling.compile_layer(stores, [ground_of(one) for one in holdings], exact=exact)
 
 
-def _compile(stores: Stores, shelves: Mapping[str, Shelf], *, exact: bool) -> Mapping[str, object]:
-    settings = config.read(stores.first())[0]
-    archived = [
-        f"{base}/{lesson.path}"
-        for base, shelf in shelves.items()
-        for lesson in shelf.lessons
-        if lesson.status != "active"
-    ]
-    paths = {
-        base: {lesson.id: lesson.path for lesson in shelf.lessons}
-        for base, shelf in shelves.items()
-    }
-    return compiling.compile_layer(
-        stores, settings, archived=archived, paths=paths, exact=exact, now_ns=time.time_ns()
+def ground_of(holding: Holding) -> Ground:
+    """Return a store as the survey takes it."""
+    shelf = holding.shelf
+    return Ground(
+        holding.store,
+        holding.settings,
+        {lesson.id: lesson.path for lesson in shelf.lessons},
+        tuple(sorted(lesson.path for lesson in shelf.active())),
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import os
 
-from rose import layout, yamltext
+from rose import files, layout, yamltext
+from rose.routing import ledger
 
 _numbers = itertools.count(1)
 
@@ -36,3 +37,9 @@ def a_rule_file(store: layout.Store, **fields: object) -> str:
     with open(path, "w", encoding="utf-8", newline="") as stream:
         stream.write(f"---\n{yamltext.dump(known)}---\nWhy.\n")
     return rule_id
+
+
+def a_ledger_line(store: layout.Store, make) -> int:
+    """Append one line to a store's ledger, as a reflection does, and return its n."""
+    with files.lock(store.lock):
+        return ledger.append_locked(store, "local", make)

@@ -14,7 +14,7 @@ import pytest
 
 from rose import files, layout
 from rose.routing import cases, evidence, ledger, table
-from tests.factories import a_lesson_file, a_rule_file, a_store
+from tests.factories import a_ledger_line, a_lesson_file, a_rule_file, a_store
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RULE = "r_0000aa"
@@ -50,7 +50,7 @@ def credit(base: str, writer: int, sessions: int) -> None:
     store = layout.project_store(base)
     for number in range(sessions):
         name = f"w{writer}-s{number}"
-        ledger.append(store, "local", lambda n, name=name: a_case(n, name))
+        a_ledger_line(store, lambda n, name=name: a_case(n, name))
 
 
 def credit_and_say(base: str, writer: int) -> None:
@@ -58,7 +58,7 @@ def credit_and_say(base: str, writer: int) -> None:
     store = layout.project_store(base)
     for number in range(1_000_000):
         name = f"w{writer}-s{number}"
-        ledger.append(store, "local", lambda n, name=name: a_case(n, name))
+        a_ledger_line(store, lambda n, name=name: a_case(n, name))
         os.write(1, f"{name}\n".encode())
 
 

@@ -36,7 +36,7 @@ def test_every_rule_passes_the_checks_of_a_taught_rule(store):
     found = table.read(store, settings.lessons_paths)
     assert found.findings == ()
     assert len(found.rules) >= 5
-    ground = context.of_store(store, settings, shelf, settings.routing_max_tokens)
+    ground = context.of_store(lessons.Holding(store, settings, shelf), settings.routing_max_tokens)
     faults = [
         fault
         for rule in found.rules

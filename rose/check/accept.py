@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from rose.layout import Store
 
-LOCK_WAIT_S = 10.0
-
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
@@ -45,7 +43,7 @@ def accept_rule(
 
     `born` is the greatest n of the ledger, from which the rule's record counts.
     """
-    with files.lock(store.lock, LOCK_WAIT_S):
+    with files.lock(store.lock):
         return accept_locked(store, draft, context, born=born, created=created, new_id=new_id)
 
 

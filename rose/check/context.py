@@ -10,21 +10,19 @@ from rose.routing import table
 from rose.routing import targets as target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from rose.config import Settings
-    from rose.layout import Store
-    from rose.store.lessons import Shelf
+    from rose.store.lessons import Holding
 
 
-def of_store(store: Store, settings: Settings, shelf: Shelf, max_tokens: int) -> Context:
+def of_store(holding: Holding, max_tokens: int) -> Context:
     """Return the context of a store's drafts; `max_tokens` is the cap of the whole layer."""
-    active = shelf.active()
+    store, roots = holding.store, holding.settings.lessons_paths
+    shelf = holding.shelf
+    active = sorted(lesson.path for lesson in shelf.active())
     paths = {lesson.id: lesson.path for lesson in shelf.lessons}
     return Context(
-        rules=table.read(store, settings.lessons_paths).rules,
-        roots=settings.lessons_paths,
-        has_lesson=lesson_test([lesson.path for lesson in active]),
+        rules=table.read(store, roots).rules,
+        roots=roots,
+        has_lesson=lambda wanted: target.first_match(wanted, active) is not None,
         max_tokens=max_tokens,
         cost=lambda line: tokens.count(line + "\n"),
         lessons=frozenset(lesson.id for lesson in shelf.lessons),
@@ -36,8 +34,3 @@ def of_store(store: Store, settings: Settings, shelf: Shelf, max_tokens: int) ->
         },
         root=store.base,
     )
-
-
-def lesson_test(paths: Collection[str]) -> Callable[[str], bool]:
-    """Return the test of whether a target matches one of the lessons at these store paths."""
-    return lambda wanted: any(target.matches(wanted, path) for path in paths)

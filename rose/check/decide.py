@@ -10,7 +10,6 @@ import os
 from typing import TYPE_CHECKING
 
 from rose import files
-from rose.check.accept import LOCK_WAIT_S
 from rose.check.checks import Context, Draft, check_rule
 from rose.errors import RoseError
 from rose.findings import Finding, Refused, errors
@@ -31,7 +30,7 @@ def forget(store: Store, rule_id: str, roots: tuple[str, ...], at: str) -> str |
 
     A file that holds no readable rule leaves none: nothing is known of what it said.
     """
-    with files.lock(store.lock, LOCK_WAIT_S):
+    with files.lock(store.lock):
         rule = find(table.read(store, roots), rule_id)
         left = None if rule is None else forgotten.write(store, rule, at)
         try:
@@ -48,7 +47,7 @@ def restore(store: Store, rule_id: str, context: Context) -> tuple[Rule, list[Fi
 
     Returns the rule and the warnings. Raises Refused where it would be refused if taught now.
     """
-    with files.lock(store.lock, LOCK_WAIT_S):
+    with files.lock(store.lock):
         rule = _readable(store, rule_id, context)
         if rule.status != "retired":
             raise RoseError(f"{rule_id} is {rule.status}, not retired: nothing to restore.")
@@ -57,7 +56,7 @@ def restore(store: Store, rule_id: str, context: Context) -> tuple[Rule, list[Fi
 
 def approve(store: Store, rule_id: str, context: Context) -> tuple[Rule, list[Finding]]:
     """Make a proposed or declined rule active by a person's decision, or confirm an active one."""
-    with files.lock(store.lock, LOCK_WAIT_S):
+    with files.lock(store.lock):
         rule = _readable(store, rule_id, context)
         if rule.status == "retired":
             raise RoseError(f"{rule_id} is retired. `rose route --restore {rule_id}` revives it.")
@@ -68,7 +67,7 @@ def approve(store: Store, rule_id: str, context: Context) -> tuple[Rule, list[Fi
 
 def decline(store: Store, rule_id: str, roots: tuple[str, ...]) -> Rule:
     """Take a rule out of use by a person's decision; its file stays."""
-    with files.lock(store.lock, LOCK_WAIT_S):
+    with files.lock(store.lock):
         rule = find(table.read(store, roots), rule_id)
         if rule is None:
             raise _unreadable(rule_id)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from rose import config, history
+from rose import config, history, session
 from rose.check import accept, context, decide
 from rose.check.checks import Draft
 from rose.cli import terminal
-from rose.report import growth, rulebook, sources
+from rose.report import rulebook, sources
 from rose.routing import ledger, rules
 from rose.store import lessons
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rose.check.checks import Context
     from rose.findings import Finding
     from rose.layout import Store, Stores
-    from rose.report.sources import Source
     from rose.routing.rules import Rule
+    from rose.store.lessons import Holding
 
 
 def teach(stores: Stores, when: str, then: str, *, skip: bool, home: bool, as_json: bool) -> None:
@@ -32,14 +32,14 @@ def teach(stores: Stores, when: str, then: str, *, skip: bool, home: bool, as_js
         draft,
         _context(stores, store),
         born=ledger.read(store).greatest_n,
-        created=terminal.now(),
+        created=session.now(),
     )
     rule = accepted.rule
     _follow_up(stores, store, [rule.path], f"teach {rule.id}", _line(store, rule))
     _print(stores, store, rule, accepted.warnings, as_json=as_json)
 
 
-def decide_on(stores: Stores, source: Source, action: str, rule_id: str, *, as_json: bool) -> None:
+def decide_on(stores: Stores, source: Holding, action: str, rule_id: str, *, as_json: bool) -> None:
     """Carry out forget, restore, approve or decline, and print what became of the rule."""
     store = source.store
     if action == "forget":
@@ -55,10 +55,10 @@ def decide_on(stores: Stores, source: Source, action: str, rule_id: str, *, as_j
     _print(stores, store, rule, warnings, as_json=as_json)
 
 
-def _forget(stores: Stores, source: Source, rule_id: str, *, as_json: bool) -> None:
+def _forget(stores: Stores, source: Holding, rule_id: str, *, as_json: bool) -> None:
     store = source.store
     path = os.path.join(store.routing, f"{rule_id}.md")
-    left = decide.forget(store, rule_id, source.settings.lessons_paths, terminal.now())
+    left = decide.forget(store, rule_id, source.settings.lessons_paths, session.now())
     changed = [path] if left is None else [path, left]
     _follow_up(stores, store, changed, f"forget {rule_id}", "")
     if as_json:
@@ -68,13 +68,12 @@ def _forget(stores: Stores, source: Source, rule_id: str, *, as_json: bool) -> N
     if left is not None:
         terminal.out("Reflection will not write this condition for these lessons again while")
         terminal.out(f"{terminal.short(left)} is there.")
-    terminal.out(_routing_line(stores))
+    terminal.out(sources.read(stores).routing_line())
 
 
 def _context(stores: Stores, store: Store) -> Context:
-    settings = config.read(store)[0]
     cap = config.read(stores.first())[0].routing_max_tokens
-    return context.of_store(store, settings, lessons.scan(store, settings), cap)
+    return context.of_store(lessons.hold(store), cap)
 
 
 def _line(store: Store, rule: Rule) -> str:
@@ -107,9 +106,4 @@ def _print(
     cap = found.first.settings.routing_max_tokens
     if place is not None and place.waits:
         terminal.out(f"not in the layer: {rulebook.reason(place, cap)}")
-    terminal.out(growth.routing_line(found.active_rules(), found.active_lessons()))
-
-
-def _routing_line(stores: Stores) -> str:
-    found = sources.read(stores)
-    return growth.routing_line(found.active_rules(), found.active_lessons())
+    terminal.out(found.routing_line())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rose import config, files
+from rose import config, files, session
 from rose.cli import page, terminal
 from rose.cli.app import app
 from rose.errors import NoStore, RoseError, UsageError
@@ -58,7 +58,7 @@ def add(
         tags=tag or (),
         gist=gist,
         folder=folder,
-        created=terminal.now(),
+        created=session.now(),
     )
     terminal.refresh(terminal.stores())
     if as_json:
@@ -215,7 +215,7 @@ def _found(*, home: bool) -> Stores:
 
 
 def _shelves(found: Stores) -> list[tuple[Store, Shelf]]:
-    return [(store, lessons.scan(store, config.read(store)[0])) for store in found.present()]
+    return [(store, lessons.hold(store).shelf) for store in found.present()]
 
 
 def _named(shelves: list[tuple[Store, Shelf]], ref: str, *, whole: bool = False) -> Lesson:

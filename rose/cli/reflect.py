@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rose import hook, layout
+from rose import session as clock
 from rose.cli import reflectpage, terminal
 from rose.cli.app import app
 from rose.errors import Locked, RoseError, UsageError
@@ -78,16 +79,14 @@ def reflect_command(
     if is_worker:
         _work_quietly(stores)
     elif pending:
-        summary = worker.run_pending(
-            stores, now=time.time, at=terminal.now, wait_s=WAIT_S, early=True
-        )
+        summary = worker.run_pending(stores, now=time.time, at=clock.now, wait_s=WAIT_S, early=True)
         reflectpage.show_summary(summary, sources.read(stores), as_json=as_json)
     elif every:
         _all(stores, dry_run=dry_run, as_json=as_json)
     else:
         path, named = _place(stores, transcript, session)
         outcome = reflect.reflect_on(
-            stores, path, at=terminal.now(), host=host or named, dry_run=dry_run
+            stores, path, at=clock.now(), host=host or named, dry_run=dry_run
         )
         if not dry_run:
             _settle(stores, {outcome.facts.session, path})
@@ -114,7 +113,7 @@ def _work_quietly(stores: Stores) -> None:
         return
     store = present[0]
     try:
-        summary = worker.run_pending(stores, now=time.time, at=terminal.now, wait_s=WORKER_WAIT_S)
+        summary = worker.run_pending(stores, now=time.time, at=clock.now, wait_s=WORKER_WAIT_S)
     except Locked:
         # The worker that holds the lock takes what is new as well.
         return
@@ -180,9 +179,7 @@ def _all(stores: Stores, *, dry_run: bool, as_json: bool) -> None:
     found = find.all_transcripts(stores.first().base, _homes())
     for number, (path, host) in enumerate(found, 1):
         try:
-            outcome = reflect.reflect_on(
-                stores, path, at=terminal.now(), host=host, dry_run=dry_run
-            )
+            outcome = reflect.reflect_on(stores, path, at=clock.now(), host=host, dry_run=dry_run)
         except RoseError as error:
             failures.append(worker.Failure(path, str(error)))
             line = f"failed: {error}"
@@ -216,5 +213,5 @@ def undo_command(
     Example: rose undo
     """
     stores = terminal.stores()
-    undone = undo.take_back(stores, session, at=terminal.now())
+    undone = undo.take_back(stores, session, at=clock.now())
     reflectpage.show_undone(undone, sources.read(stores), as_json=as_json)

@@ -9,7 +9,7 @@ import typer
 from rose import text as texts
 from rose.cli import page, terminal
 from rose.reflection import apply
-from rose.report import growth, learned, rulebook
+from rose.report import learned, rulebook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ def show(outcome: Outcome, found: Sources, *, as_json: bool) -> None:
     page.row("learned", *learned_lines(outcome, found))
     if outcome.commit not in QUIET:
         terminal.say(f"rose: not committed: {outcome.commit}.")
-    terminal.out(_routing_line(found))
+    terminal.out(found.routing_line())
 
 
 def _listed(names: list[str]) -> str:
@@ -169,7 +169,7 @@ def _print_summary(summary: Summary, found: Sources) -> None:
         page.paragraph(f"{failure.session} is dropped: {failure.reason}", first="", rest="  ")
     for failure in summary.failures:
         page.paragraph(f"{failure.session} failed: {failure.reason}", first="", rest="  ")
-    terminal.out(_routing_line(found))
+    terminal.out(found.routing_line())
 
 
 def summary_json(summary: Summary, found: Sources) -> dict[str, object]:
@@ -206,8 +206,4 @@ def show_undone(undone: Undone, found: Sources, *, as_json: bool) -> None:
         page.items(["it had changed no rule; its credit no longer counts"])
     if undone.commit not in QUIET:
         terminal.say(f"rose: not committed: {undone.commit}.")
-    terminal.out(_routing_line(found))
-
-
-def _routing_line(found: Sources) -> str:
-    return growth.routing_line(found.active_rules(), found.active_lessons())
+    terminal.out(found.routing_line())

@@ -27,7 +27,7 @@ def show(book: Rulebook, *, home: bool, as_json: bool) -> None:
     if as_json:
         terminal.emit(shown.as_json())
         return
-    terminal.out(book.routing_line())
+    terminal.out(book.sources.routing_line())
     page.row("layer", layer_text(book))
     if not any((shown.chosen, shown.waiting, shown.proposed, shown.out_of_use)):
         _show_empty()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rose import refresh, tokens
+from rose import refresh
 from rose.cli import page, terminal
 from rose.cli.app import app
 from rose.report import overview
@@ -44,7 +44,7 @@ def status(
         return
     page.row("store", *_stores(found))
     page.row("lessons", _lessons(found))
-    terminal.out(found.routing_line())
+    terminal.out(found.sources.routing_line())
     if found.trend is not None:
         page.row("trend", found.trend.line())
     page.row("layer", *_layer(found.cost))
@@ -81,10 +81,9 @@ def _layer(cost: Cost) -> Iterator[str]:
     if not cost.rules:
         yield f"empty: nothing is sent, 0 of {cost.max_tokens} tokens"
         return
-    counter = "bytes" if cost.counter == tokens.BYTES else "o200k_base"
     yield (
         f"{page.count(cost.rules, 'rule')}, {cost.tokens} of {cost.max_tokens} tokens "
-        f"({counter}), {cost.block_bytes} bytes"
+        f"({cost.counter}), {cost.block_bytes} bytes"
     )
     if cost.counter_reason:
         yield f"counted in bytes, which is never too few: {cost.counter_reason}"

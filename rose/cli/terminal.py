@@ -1,11 +1,10 @@
-"""The one place where the command line meets the environment: stores, streams, the clock."""
+"""The one place where the command line meets the environment: stores, streams, and paths."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-import time
 from typing import TYPE_CHECKING, TextIO
 
 from rose import layout
@@ -159,8 +158,3 @@ def _cwd() -> str:
 def given_path(word: str) -> str:
     """Return the path that an argument names, in the form in which the system takes it."""
     return os.fsdecode(word.encode("utf-8", "surrogateescape"))
-
-
-def now() -> str:
-    """Return the time in UTC as records hold it."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -225,9 +225,12 @@ def plan(aim: Target, known: Entry | None, python: str, *, remove: bool = False)
     ours = wanted(aim, python)
     marks = None if known is None else settings.Marks(known.created, known.tails)
     if remove:
-        done = settings.uninstall(before or "", ours, marks, aim.path)
+        if before is None or "rose" not in before:
+            # Whatever else may be wrong with it.
+            return Outcome(aim, before, before, (), known)
+        done = settings.uninstall(before, ours, marks, aim.path)
         is_gone = known is not None and known.is_file and not done.text
-        after = None if before is None or is_gone else done.text
+        after = None if is_gone else done.text
         return Outcome(aim, before, after, done.touched, known)
     done = settings.install(before or "", ours, marks, aim.path)
     held = receipt.carried(aim.path, before, known)
@@ -238,9 +241,11 @@ def plan(aim: Target, known: Entry | None, python: str, *, remove: bool = False)
 def _plan_plugin(
     aim: Target, before: str | None, known: Entry | None, python: str, *, remove: bool
 ) -> Outcome:
-    plugin.check(before, aim.path)
     if remove:
-        return Outcome(aim, before, None, () if before is None else ("the whole file",), known)
+        if before is None or not plugin.is_ours(before):
+            return Outcome(aim, before, before, (), known)
+        return Outcome(aim, before, None, ("the whole file",), known)
+    plugin.check(before, aim.path)
     after = plugin.text(words(python))
     touched = () if before == after else ("the whole file",)
     return Outcome(aim, before, after, touched, receipt.carried(aim.path, before, known))

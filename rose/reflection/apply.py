@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rose.hosts.base import Transcript
-    from rose.reflection.library import Holding
     from rose.reflection.observe import Facts
     from rose.routing.cases import Case, Record
     from rose.routing.rules import Rule
+    from rose.store.lessons import Holding
 
 MOST_EVIDENCE = 6
 
@@ -161,9 +161,7 @@ def _draft(one: Pass, prepared: Prepared) -> tuple[checks.Draft, checks.Context]
         evidence=(*kept, *(item for item in found if item not in kept))[-MOST_EVIDENCE:],
         replaces=None if operation.rule is None else operation.rule.id,
     )
-    context = contexts.of_store(
-        holding.store, holding.settings, holding.shelf, holding.settings.routing_max_tokens
-    )
+    context = contexts.of_store(holding, holding.settings.routing_max_tokens)
     return draft, replace(context, regions={one.facts.session: prepared.quotes.regions})
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rose import frontmatter
@@ -20,10 +19,9 @@ from rose.store import lessons as shelf
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rose.config import Settings
     from rose.hosts.base import Call
     from rose.layout import Store
-    from rose.store.lessons import Lesson, Shelf
+    from rose.store.lessons import Holding, Lesson
 
 MIN_LINE_CHARS = 12
 _SHARED = -1
@@ -34,15 +32,6 @@ _MOST_NAMES = 5_000
 _MOST_NAME_CHARS = 400
 _NUMBERED = re.compile(r"\d+(?:\t|→|[:|-])")
 _LOCATED = re.compile(r"[^\s:]+:(?:\d+:)?")
-
-
-@dataclass(frozen=True, slots=True)
-class Holding:
-    """One store with its settings and its lessons."""
-
-    store: Store
-    settings: Settings
-    shelf: Shelf
 
 
 class Library:

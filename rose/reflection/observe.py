@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from rose.hosts.base import Head, Transcript
     from rose.layout import Store
     from rose.reflection.delivery import Sent
-    from rose.reflection.library import Holding
     from rose.routing.rules import Rule
-    from rose.store.lessons import Lesson
+    from rose.store.lessons import Holding, Lesson
 
 TASK_CHARS = 500
 # Of a prompt, before what is secret is taken out: a pasted log is no task.

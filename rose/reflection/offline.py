@@ -123,7 +123,7 @@ def _units(case: Case, used: Sequence[Lesson], ground: Ground) -> Iterator[_Unit
 
 
 def _covering(rules: Iterable[Rule], path: str) -> list[Rule]:
-    return [rule for rule in rules if any(target.matches(one, path) for one in rule.targets)]
+    return [rule for rule in rules if target.lead_to(rule.targets, path)]
 
 
 def _is_live(rule: Rule) -> bool:

@@ -10,11 +10,11 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from rose import config, files, history, layout, refresh
+from rose import files, history, layout, refresh
 from rose.errors import RoseError
 from rose.hosts import registry
 from rose.reflection import apply, delivery, rows
-from rose.reflection.library import Holding, body_of
+from rose.reflection.library import body_of
 from rose.reflection.observe import Facts, observe
 from rose.routing import ledger, table
 from rose.store import lessons
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rose.hosts.base import Tally, Transcript
-    from rose.layout import Store, Stores
+    from rose.layout import Stores
     from rose.reflection.apply import Applied, Step
+    from rose.store.lessons import Holding
 
-LOCK_WAIT_S = 10.0
 
 State = Literal["reflected", "already", "nothing", "dry-run"]
 
@@ -122,7 +122,7 @@ def reflect_on(
     if facts.prompts == 0 and _is_unknown(reading.transcript.tally):
         raise RoseError(f"{transcript_path}: holds no session that rose can read.")
     first = reading.holdings[0].store
-    record = _record(first, cache=not dry_run)
+    record = ledger.read(first, cache=not dry_run)
     if apply.is_recorded(record, facts):
         return Outcome("already", facts, reason=_already(facts))
     if facts.prompts == 0:
@@ -163,10 +163,7 @@ def _read(stores: Stores, path: str, host: str | None, *, cache: bool) -> _Readi
     stores.first()
     transcript = registry.open_transcript(path, host)
     head = transcript.head()
-    holdings = []
-    for store in stores.present():
-        settings = config.read(store)[0]
-        holdings.append(Holding(store, settings, lessons.scan(store, settings, cache=cache)))
+    holdings = [lessons.hold(store, cache=cache) for store in stores.present()]
     tables = [table.read(h.store, h.settings.lessons_paths, cache=cache) for h in holdings]
     first = holdings[0].store
     ids = transcript.uuids()
@@ -180,10 +177,6 @@ def _read(stores: Stores, path: str, host: str | None, *, cache: bool) -> _Readi
     facts = observe(transcript, holdings, rules, sent, seen)
     own = tuple(row for row in ids if row not in seen)
     return _Reading(transcript, tuple(holdings), tuple(tables), facts, own)
-
-
-def _record(store: Store, *, cache: bool) -> ledger.Record:
-    return ledger.read(store) if cache else ledger.read(ledger.folders(store))
 
 
 def _bodies(holding: Holding, facts: Facts) -> Mapping[str, str]:
@@ -209,7 +202,7 @@ def _apply(
     """
     with contextlib.ExitStack() as stack:
         for one in passes:
-            stack.enter_context(files.lock(one.holding.store.lock, LOCK_WAIT_S))
+            stack.enter_context(files.lock(one.holding.store.lock))
         for one in passes[1:]:
             apply.apply(one, row_ids, None)
         return apply.apply(passes[0], row_ids, prepared)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from rose.layout import Store, Stores
 
 VERSION = 1
-LOCK_WAIT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +170,7 @@ def take_back(stores: Stores, session: str | None = None, *, at: str = "") -> Un
     settings = config.read(store)[0]
     with contextlib.ExitStack() as locks:
         for each in stores.present():
-            locks.enter_context(files.lock(each.lock, LOCK_WAIT_S))
+            locks.enter_context(files.lock(each.lock))
         note = _wanted(store, session)
         undone = _take_back(store, note, at)
         for other in stores.present()[1:]:

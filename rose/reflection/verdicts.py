@@ -22,16 +22,12 @@ def verdict(
     `opened_after` holds the store paths of the lessons opened after its delivery, `used` of those
     that were used; both of the rule's own store.
     """
-    used_paths = [path for path in used if _is_target(rule, path)]
+    used_paths = [path for path in used if target.lead_to(rule.targets, path)]
     if rule.effect == "skip":
         return "misled" if used_paths else UNKNOWN
-    followed = {path for path in opened_after if _is_target(rule, path)}
+    followed = {path for path in opened_after if target.lead_to(rule.targets, path)}
     if followed:
         return "followed-useful" if followed.intersection(used_paths) else "followed-useless"
     if not rule.match:
         return UNKNOWN
     return "ignored" if features.features_meet(rule.match, kinds) else "not-applicable"
-
-
-def _is_target(rule: Rule, path: str) -> bool:
-    return any(target.matches(one, path) for one in rule.targets)

@@ -200,7 +200,7 @@ def why_nothing(facts: Facts, sources: Sources) -> str:
         old.rule
         for old in _forgotten(sources)
         for lesson in missed
-        if _names(old.targets, lesson.path)
+        if target.lead_to(old.targets, lesson.path)
     ]
     if left:
         return f"a rule that led to {names} was forgotten by a person ({left[0]})"
@@ -208,8 +208,4 @@ def why_nothing(facts: Facts, sources: Sources) -> str:
 
 
 def _leading(rules: Sequence[Rule], path: str) -> list[Rule]:
-    return [rule for rule in rules if _names(rule.targets, path)]
-
-
-def _names(targets: Sequence[str], path: str) -> bool:
-    return any(target.matches(one, path) for one in targets)
+    return [rule for rule in rules if target.lead_to(rule.targets, path)]

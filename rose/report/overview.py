@@ -28,26 +28,17 @@ class Overview:
     failure: activity.Failure | None
     is_behind: bool
 
-    def routing_line(self) -> str:
-        return growth.routing_line(self.sources.active_rules(), self.sources.active_lessons())
-
     def as_json(self) -> dict[str, object]:
-        rules, active = self.sources.active_rules(), self.sources.active_lessons()
         return {
             "stores": [
                 {"kind": source.store.kind, "base": source.store.base, "path": source.store.dot}
                 for source in self.sources.each
             ],
             "lessons": {
-                "active": active,
+                "active": self.sources.active_lessons(),
                 "all": sum(len(source.shelf.lessons) for source in self.sources.each),
             },
-            "routing": {
-                "rules": rules,
-                "lessons": active,
-                "ratio": round(rules / active, 4) if active else None,
-                "line": self.routing_line(),
-            },
+            "routing": self.sources.routing_json(),
             "trend": None if self.trend is None else self.trend.as_json(),
             "layer": self.cost.as_json(),
             "learned": [reflection.as_json() for reflection in self.lessons_learned],

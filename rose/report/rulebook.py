@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rose import refs
-from rose.report import growth
 from rose.report.sources import paths_of
 from rose.routing import conditions, layer, rank, survey
 from rose.routing import targets as target
@@ -14,10 +13,11 @@ from rose.routing import targets as target
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rose.report.sources import Source, Sources
+    from rose.report.sources import Sources
     from rose.routing.evidence import Standing
     from rose.routing.rules import Rule
     from rose.routing.survey import Place
+    from rose.store.lessons import Holding
 
 OUT_OF_USE = ("declined", "retired")
 FORMULA = f"(helped - wasted/2) / (seen + {rank.PRIOR_SEEN}) + sqrt({rank.OPTIMISM} / (seen + 1))"
@@ -46,20 +46,11 @@ class Rulebook:
     questions: tuple[Question, ...]
     sources: Sources
 
-    def routing_line(self) -> str:
-        return growth.routing_line(self.sources.active_rules(), self.sources.active_lessons())
-
     def as_json(self) -> dict[str, object]:
-        rules, lessons = self.sources.active_rules(), self.sources.active_lessons()
         found = self.sources.survey
         shown = (*self.chosen, *self.waiting, *self.proposed, *self.out_of_use)
         return {
-            "routing": {
-                "rules": rules,
-                "lessons": lessons,
-                "ratio": round(rules / lessons, 4) if lessons else None,
-                "line": self.routing_line(),
-            },
+            "routing": self.sources.routing_json(),
             "layer": {
                 "rules": len(self.chosen),
                 "tokens": found.tokens,
@@ -127,12 +118,12 @@ def reason(place: Place, max_tokens: int) -> str:
     return words.get(place.waits, place.waits)
 
 
-def resolve(sources: Sources, wanted: str, *, home: bool) -> tuple[Source, str]:
+def resolve(sources: Sources, wanted: str, *, home: bool) -> tuple[Holding, str]:
     """Return the store and the id of the rule that an id, or an unambiguous part of one, names.
 
     Broken rule files count too. Raises RoseError with candidates.
     """
-    known: dict[str, Source] = {}
+    known: dict[str, Holding] = {}
     for place in sources.survey.places:
         known.setdefault(place.rule.id, sources.source_of(place))
     for source, rows in zip(sources.each, sources.survey.tables, strict=True):
@@ -178,7 +169,7 @@ def arithmetic(standing: Standing) -> str:
     )
 
 
-def rule_json(place: Place, source: Source) -> dict[str, object]:
+def rule_json(place: Place, source: Holding) -> dict[str, object]:
     """Return one rule as the object that `--json` prints."""
     rule = place.rule
     return {
@@ -204,7 +195,7 @@ def rule_json(place: Place, source: Source) -> dict[str, object]:
     }
 
 
-def explain_json(place: Place, source: Source) -> dict[str, object]:
+def explain_json(place: Place, source: Holding) -> dict[str, object]:
     """Return everything that is known of one rule."""
     evidence = [
         {"session": item.session, "quote": item.quote, "region": item.region}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rose import config
+from rose import refresh
+from rose.report import growth
 from rose.routing import compiled, forgotten, ledger
 from rose.routing import survey as surveying
 from rose.routing import targets as target
@@ -14,36 +15,25 @@ from rose.store import lessons
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rose.config import Settings
     from rose.findings import Finding
-    from rose.layout import Store, Stores
+    from rose.layout import Stores
     from rose.routing.cases import Case
     from rose.routing.survey import Place, Survey
-    from rose.store.lessons import Shelf
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One store with its settings, its lessons and what is wrong with its config."""
-
-    store: Store
-    settings: Settings
-    shelf: Shelf
-    faults: tuple[Finding, ...]
+    from rose.store.lessons import Holding
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
     """The present stores, the project's first, and the survey of all their rules."""
 
-    each: tuple[Source, ...]
+    each: tuple[Holding, ...]
     survey: Survey
 
     @property
-    def first(self) -> Source:
+    def first(self) -> Holding:
         return self.each[0]
 
-    def source_of(self, place: Place) -> Source:
+    def source_of(self, place: Place) -> Holding:
         """Return the store that a rule came from."""
         kind = "home" if place.is_home else "project"
         return next(source for source in self.each if source.store.kind == kind)
@@ -53,6 +43,15 @@ class Sources:
 
     def active_lessons(self) -> int:
         return sum(len(source.shelf.active()) for source in self.each)
+
+    def routing_line(self) -> str:
+        return growth.routing_line(self.active_rules(), self.active_lessons())
+
+    def routing_json(self) -> dict[str, object]:
+        """Return the bet as `--json` prints it."""
+        rules, lessons = self.active_rules(), self.active_lessons()
+        ratio = round(rules / lessons, 4) if lessons else None
+        return {"rules": rules, "lessons": lessons, "ratio": ratio, "line": self.routing_line()}
 
     def cases(self) -> list[Case]:
         """Return the recorded sessions of all stores in order of n, each session once."""
@@ -73,27 +72,12 @@ class Sources:
 def read(stores: Stores) -> Sources:
     """Return the sources of the present stores, with exact token counts; raises NoStore."""
     stores.first()
-    each = tuple(_source(store) for store in stores.present())
-    found = surveying.survey([_ground(source) for source in each], exact=True)
+    each = tuple(lessons.hold(store) for store in stores.present())
+    found = surveying.survey([refresh.ground_of(source) for source in each], exact=True)
     return Sources(each, found)
 
 
-def _source(store: Store) -> Source:
-    settings, faults = config.read(store)
-    return Source(store, settings, lessons.scan(store, settings), tuple(faults))
-
-
-def _ground(source: Source) -> surveying.Ground:
-    shelf = source.shelf.lessons
-    return surveying.Ground(
-        source.store,
-        source.settings,
-        paths={lesson.id: lesson.path for lesson in shelf},
-        archived=frozenset(lesson.path for lesson in shelf if lesson.status != "active"),
-    )
-
-
-def paths_of(source: Source, targets: Sequence[str]) -> dict[str, list[str]]:
+def paths_of(source: Holding, targets: Sequence[str]) -> dict[str, list[str]]:
     """Return the store paths of the active lessons that each target matches."""
     paths = [lesson.path for lesson in source.shelf.active()]
     return {wanted: [p for p in paths if target.matches(wanted, p)] for wanted in targets}

@@ -11,36 +11,25 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from rose import config, files, racy
+from rose import files, racy
 from rose.errors import Unwritable
 from rose.routing import compiled
 from rose.routing.survey import Ground, Survey, survey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from rose.config import Settings
-    from rose.layout import Stores
+    from rose.layout import Store, Stores
 
 MAX_STAMPED = 256
 
 
-def compile_layer(
-    stores: Stores,
-    settings: Settings,
-    *,
-    archived: Iterable[str],
-    exact: bool,
-    now_ns: int,
-    paths: Mapping[str, Mapping[str, str]] | None = None,
-) -> dict[str, object]:
+def compile_layer(stores: Stores, grounds: Sequence[Ground], *, exact: bool) -> dict[str, object]:
     """Write the compiled layer of the present stores and return it.
 
-    `settings` are those of the first store, `archived` the absolute paths of lessons that count
-    no longer, `paths` per base the store path of each lesson id. The result says whether it was
-    `written` and, if not, the `reason`. Raises NoStore.
+    The result says whether it was `written` and, if not, the `reason`. Raises NoStore.
     """
-    grounds = grounds_of(stores, settings, archived=archived, paths=paths or {})
+    first = stores.first()
     watched = _watched(grounds)
     racy.wait(watched)
     stamps = _folder_stamps(watched)
@@ -52,35 +41,16 @@ def compile_layer(
         stamps = _folder_stamps(watched)
         found = survey(grounds, exact=exact)
     layer = _layer(found, stamps + _rule_stamps(found))
-    layer |= {"at": now_ns, "repeat": settings.routing_repeat}
     unread = sum(rows.unread for rows in found.tables)
     if unread:
         # No file has this name, so the layer is stale and the next prompt reads on.
         layer["stamps"] = [["\0", "mtime", -1]]
+    layer["repeat"] = grounds[0].settings.routing_repeat
     layer["stores"] = [store.dot for store in stores.present()]
-    reason = _write(stores, layer)
+    reason = _write(first, layer)
     # Not in the file: the hook parses that on every prompt, whatever the number of rules.
     outcome = {"waiting": found.waiting(), "unread": unread}
     return {**layer, **outcome, "written": not reason, "reason": reason}
-
-
-def grounds_of(
-    stores: Stores,
-    settings: Settings,
-    *,
-    archived: Iterable[str] = (),
-    paths: Mapping[str, Mapping[str, str]] | None = None,
-) -> list[Ground]:
-    """Return the present stores as the survey takes them; raises NoStore."""
-    first = stores.first()
-    gone = frozenset(archived)
-    grounds = []
-    for store in stores.present():
-        own = settings if store is first else config.read(store)[0]
-        prefix = store.base.rstrip("/") + "/"
-        below = frozenset(path[len(prefix) :] for path in gone if path.startswith(prefix))
-        grounds.append(Ground(store, own, (paths or {}).get(store.base, {}), below))
-    return grounds
 
 
 def _watched(grounds: Sequence[Ground]) -> list[str]:
@@ -136,9 +106,8 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _write(stores: Stores, layer: Mapping[str, object]) -> str:
+def _write(first: Store, layer: Mapping[str, object]) -> str:
     """Write the block under its digest, then the layer; return why it was not written, if so."""
-    first = stores.first()
     block = os.path.join(first.blocks, f"{layer['digest']}.txt")
     try:
         if layer["block"] and not os.path.exists(block):

@@ -58,23 +58,7 @@ class Standing:
     live_wasted: int = 0
     verdicts: int = 0
     delivered: int = 0
-    chosen_last: int = 0
     unchosen: int = 0
-
-
-def contribution(rule: Rule, case: Case, lesson_path: LessonPath) -> Credit | None:
-    """Return what a case says about a rule, None where it says nothing."""
-    if case.n <= rule.born:
-        return None
-    verdict = case.verdicts.get(rule.id, UNKNOWN)
-    if verdict != UNKNOWN:
-        return VERDICTS.get(verdict, SEEN)
-    if rule.match and rule.effect == "prefer" and features.features_meet(rule.match, case.kinds):
-        used = [lesson_path(lesson) for lesson in case.used]
-        if not used:
-            return SEEN
-        return HIT if any(target.matches(t, p) for t in rule.targets for p in used) else MISS
-    return SEEN if case.delivered is not None and rule.id in case.delivered else None
 
 
 def standings(
@@ -103,13 +87,11 @@ def standings(
     for rule in rules:
         last = chosen_last.get(rule.id, 0)
         unchosen = len(sent_at) - bisect_right(sent_at, max(rule.born, last))
-        found[rule.id] = _sum(by_rule[rule.id], delivered[rule.id], last, unchosen)
+        found[rule.id] = _sum(by_rule[rule.id], delivered[rule.id], unchosen)
     return found
 
 
-def _sum(
-    said: Sequence[tuple[Credit, int]], delivered: int, chosen_last: int, unchosen: int
-) -> Standing:
+def _sum(said: Sequence[tuple[Credit, int]], delivered: int, unchosen: int) -> Standing:
     live = [(credit, times) for credit, times in said if credit.is_live]
     return Standing(
         helped=sum(credit.helped * times for credit, times in said),
@@ -119,7 +101,6 @@ def _sum(
         live_wasted=sum(credit.wasted * times for credit, times in live),
         verdicts=sum(times for _, times in live),
         delivered=delivered,
-        chosen_last=chosen_last,
         unchosen=unchosen,
     )
 

@@ -15,30 +15,14 @@ from typing import TYPE_CHECKING
 
 from rose import derived, files
 from rose.errors import Unwritable
-from rose.routing.cases import VERSION, Case, Heap, Line, Opened, Record, case_of, fold, line_of
+from rose.routing.cases import VERSION, Heap, Line, Record
 
 if TYPE_CHECKING:
     from rose.layout import Store
 
-__all__ = [
-    "Case",
-    "Opened",
-    "Record",
-    "append",
-    "append_locked",
-    "case_of",
-    "fold",
-    "folders",
-    "line_of",
-    "read",
-    "undo_locked",
-    "writer_name",
-]
-
 # A snapshot is written again when this much lies behind it: less is parsed in a few milliseconds.
 SNAPSHOT_AFTER_BYTES = 200_000
 MOST_LINE_BYTES = 1 << 20
-LOCK_WAIT_S = 10.0
 _WRITER = re.compile(r"[0-9a-f]{12}")
 
 
@@ -51,23 +35,18 @@ def snapshot_path(store: Store) -> str:
     return os.path.join(store.local, "ledger.json")
 
 
-def read(places: Store | Sequence[str], snapshot: str | None = None) -> Record:
-    """Return the folded record of a store, or of ledger folders with an optional snapshot.
+def read(store: Store, *, cache: bool = True) -> Record:
+    """Return the folded record of a store.
 
     Files that cannot be read count as absent; torn and foreign lines are counted.
     """
-    if isinstance(places, Sequence):
-        return _read(places, snapshot)
-    return _read(folders(places), snapshot_path(places))
-
-
-def _read(places: Sequence[str], snapshot: str | None) -> Record:
-    rows = derived.load(snapshot).get("files") if snapshot is not None else None
+    snapshot = snapshot_path(store)
+    rows = derived.load(snapshot).get("files") if cache else None
     known = rows if isinstance(rows, dict) else {}
     heap = Heap()
     covered: dict[str, tuple[bytes, Heap]] = {}
     behind = 0
-    for path in _files(places):
+    for path in _files(folders(store)):
         try:
             raw = files.read_bytes(path)
         except OSError:
@@ -81,7 +60,7 @@ def _read(places: Sequence[str], snapshot: str | None) -> Record:
         covered[path] = raw[:whole], part
         heap.merge(part)
         _take(heap, raw[whole:])
-    if snapshot is not None and behind > SNAPSHOT_AFTER_BYTES:
+    if cache and behind > SNAPSHOT_AFTER_BYTES:
         fields = {path: _row(*cover) for path, cover in covered.items()}
         derived.save(snapshot, {"files": fields})
     return heap.record()
@@ -94,7 +73,7 @@ def stamps(store: Store) -> list[list[object]]:
 
 def _files(places: Sequence[str]) -> list[str]:
     found = []
-    for folder in dict.fromkeys(places):
+    for folder in places:
         try:
             names = os.listdir(folder)
         except OSError:
@@ -150,17 +129,11 @@ def _from_snapshot(row: object, raw: bytes) -> tuple[Heap, int]:
     return Heap(lines, undone, n, foreign), size
 
 
-def append(store: Store, share: str, make: Callable[[int], Line]) -> int:
-    """Append the line that `make` returns for the next n, under the store's lock.
-
-    Returns n. Raises Locked or Unwritable, and then nothing was recorded.
-    """
-    with files.lock(store.lock, LOCK_WAIT_S):
-        return append_locked(store, share, make)
-
-
 def append_locked(store: Store, share: str, make: Callable[[int], Line]) -> int:
-    """Append one line as `append` does, for a caller that holds the store's lock."""
+    """Append the line that `make` returns for the next n, and return n.
+
+    The caller holds the store's lock. Raises Unwritable, and then nothing was recorded.
+    """
     n = read(store).next_n
     path = os.path.join(store.ledger(share), writer_name(store) + ".jsonl")
     files.append_line(path, files.dump_json({**make(n), "n": n}))
@@ -175,43 +148,19 @@ def undo_locked(store: Store, share: str, session: str) -> int:
 
 
 def writer_name(store: Store) -> str:
-    """Return this clone's random name, made on first use; raises Unwritable.
+    """Return this clone's random name, made on first use; the caller holds the lock.
 
-    The name is put in place by a link, which fails where another process was first.
+    Raises Unwritable.
     """
     path = os.path.join(store.local, "writer")
-    name = _written_name(path)
-    if name is None:
-        _claim(path)
-        name = _written_name(path) or ""
+    try:
+        name = files.read_text(path).strip()
+    except (FileNotFoundError, ValueError):
+        name = ""
+    except OSError as error:
+        raise Unwritable(f"{path}: not read: {error.strerror or error}.") from error
     if _WRITER.fullmatch(name) is None:
-        # A person emptied or edited it. Lines of an old name stay where they are and count.
+        # None yet, or a person edited it. Lines of an old name stay where they are and count.
         name = secrets.token_hex(6)
         files.replace(path, name + "\n")
     return name
-
-
-def _written_name(path: str) -> str | None:
-    try:
-        return files.read_text(path).strip()
-    except FileNotFoundError:
-        return None
-    except ValueError:
-        return ""
-    except OSError as error:
-        raise Unwritable(f"{path}: not read: {error.strerror or error}.") from error
-
-
-def _claim(path: str) -> None:
-    temporary = f"{path}.{secrets.token_hex(6)}"
-    files.replace(temporary, secrets.token_hex(6) + "\n")
-    try:
-        os.link(temporary, path)
-    except FileExistsError:
-        # Another process was first: its name is ours too.
-        pass
-    except OSError:
-        # A file system without links: the last of two writers wins, and both files are read.
-        os.replace(temporary, path)
-    if os.path.exists(temporary):
-        os.unlink(temporary)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import astuple
+from dataclasses import astuple, fields
 from typing import TYPE_CHECKING
 
 from rose import derived, files
@@ -22,13 +22,15 @@ if TYPE_CHECKING:
     from rose.routing.evidence import LessonPath
     from rose.routing.rules import Rule
 
+_FIELDS = [field.name for field in fields(Standing)]
+
 
 def read(
     store: Store, rules: Sequence[Rule], lesson_path: LessonPath, paths: Mapping[str, str]
 ) -> dict[str, Standing]:
     """Return the standing of each rule by id; `paths` is what `lesson_path` answers from."""
     place = os.path.join(store.local, "standings.json")
-    ground = [ledger.stamps(store), _digest(sorted(paths.items()))]
+    ground = [_FIELDS, ledger.stamps(store), _digest(sorted(paths.items()))]
     stored = derived.load(place)
     is_same = stored.get("ground") == ground
     kept = stored["of"] if is_same else {}

@@ -7,7 +7,7 @@ not in the layer is the one by which it was left out.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rose.routing import layer, rank, standings, table
@@ -34,14 +34,14 @@ MOST_NEW = 1000
 class Ground:
     """One store as the survey finds it.
 
-    `paths` gives the store path of a lesson id, `archived` the store paths of lessons that count
-    no longer. Without them an id is taken for a path, as it is where a lesson names none.
+    `paths` gives the store path of a lesson id, `active` the sorted store paths of the lessons
+    that count.
     """
 
     store: Store
     settings: Settings
-    paths: Mapping[str, str] = field(default_factory=dict)
-    archived: frozenset[str] = frozenset()
+    paths: Mapping[str, str]
+    active: tuple[str, ...]
 
     @property
     def is_home(self) -> bool:
@@ -49,12 +49,7 @@ class Ground:
 
     def lesson_path(self, lesson: str) -> str:
         """Return the store path of a lesson id."""
-        known = self.paths.get(lesson)
-        if known is not None:
-            return known
-        candidates = [f"{root}/{lesson}.md" for root in self.settings.lessons_paths]
-        present = (path for path in candidates if os.path.exists(f"{self.store.base}/{path}"))
-        return next(present, candidates[0])
+        return self.paths.get(lesson, f"{self.settings.lessons_paths[0]}/{lesson}.md")
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,12 +182,12 @@ def _ranked(
         {rule_id: place.standing for rule_id, place in active.items()},
         {rule_id: place.tokens for rule_id, place in active.items()},
     )
-    looks = {g.is_home: target.Look(g.store.base, g.archived) for g in grounds}
+    by_store = {g.is_home: g for g in grounds}
     keys = {g.is_home: rows.keys for g, rows in zip(grounds, tables, strict=True)}
     said: dict[tuple[str, str, bool], str] = {}
     ranked = []
     for rule in ordered:
-        place = _seen(active[rule.id], looks[active[rule.id].is_home])
+        place = _seen(active[rule.id], by_store[active[rule.id].is_home])
         sense = (keys[place.is_home][rule.id], rule.effect, place.is_home)
         if not place.waits:
             twin = said.setdefault(sense, rule.id)
@@ -202,15 +197,15 @@ def _ranked(
     return ranked
 
 
-def _seen(place: Place, look: target.Look) -> Place:
+def _seen(place: Place, ground: Ground) -> Place:
     """Return the place with the first witness of its targets, or with why there is none."""
     targets = place.rule.targets
     if not targets:
         return place
-    found = next(filter(None, map(look.witness, targets)), None)
+    found = next(filter(None, (target.first_match(one, ground.active) for one in targets)), None)
     if found is None:
         return replace(place, waits=f"targets gone: {', '.join(targets)}")
-    return replace(place, witness=found)
+    return replace(place, witness=os.path.join(ground.store.base, found))
 
 
 def _unreadable(tables: Sequence[Table], placed: Sequence[Place]) -> tuple[str, ...]:

@@ -1,24 +1,21 @@
 """Targets: the store paths and globs in a rule's `then`, and whether a lesson still answers to one.
 
-A target is text that other people and models wrote, so it is matched lexically and looked up
-only below the store's base: no `..`, no absolute path, no symbolic link that leads out.
+A target is text that other people and models wrote, so it is matched lexically, against the
+lessons that the store knows: no `..`, no absolute path.
 """
 
 from __future__ import annotations
 
+import bisect
 import functools
-import os
 import re
-import stat
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 # Straight and curly quotes, and the backtick.
 QUOTES = "\"'`\u2018\u2019\u201c\u201d"
-# How many folder entries one look may cost before the target is given the benefit of the doubt.
-LOOK_LIMIT = 5_000
 
 
 def targets_of(then: str, roots: Sequence[str]) -> tuple[str, ...]:
@@ -58,6 +55,11 @@ def matches(target: str, store_path: str) -> bool:
     return store_path == target or store_path.startswith(target.rstrip("/") + "/")
 
 
+def lead_to(targets: Iterable[str], store_path: str) -> bool:
+    """Tell whether any of some targets matches a lesson's store path."""
+    return any(matches(target, store_path) for target in targets)
+
+
 def overlap(one: str, other: str) -> bool:
     """Tell whether two targets may name a lesson in common, as far as their text shows it."""
     if one.rstrip("/") == other.rstrip("/"):
@@ -90,89 +92,21 @@ def pattern(target: str) -> Callable[[str], bool]:
     return lambda path: expression.fullmatch(path) is not None
 
 
-def witness(base: str, target: str, ignored: Container[str] = ()) -> str | None:
-    """Return the path of something that answers to a target; see `Look.witness`."""
-    return Look(base, ignored).witness(target)
+def first_match(target: str, paths: Sequence[str]) -> str | None:
+    """Return the first of some sorted store paths that a target matches, None where it has none.
 
-
-class Look:
-    """One look at the lessons below a base; what was found is remembered for its length.
-
-    `ignored` holds the store paths of lessons that count no longer.
+    Only the paths that begin like the target are looked at.
     """
-
-    def __init__(self, base: str, ignored: Container[str] = ()) -> None:
-        self.root = os.path.realpath(base)
-        self.ignored = ignored
-        self.found: dict[str, str | None] = {}
-        self.inside: dict[str, bool] = {}
-
-    def witness(self, target: str) -> str | None:
-        """Return the path of something that answers to a target, None where it has vanished.
-
-        A folder counts while a Markdown file lies somewhere below it. Where the look would cost
-        too much, the folder that was reached answers for the rest.
-        """
-        if target not in self.found:
-            self.found[target] = self._witness(target) if is_inside(target) else None
-        return self.found[target]
-
-    def _witness(self, target: str) -> str | None:
-        if is_glob(target):
-            accept = pattern(target)
-            return self._first(os.path.dirname(fixed_part(target)), accept)
-        plain = target.rstrip("/")
-        path = os.path.join(self.root, plain)
-        try:
-            mode = os.stat(path).st_mode
-        except (OSError, ValueError):
+    start = fixed_part(target)
+    if not is_glob(target):
+        at = bisect.bisect_left(paths, target)
+        if at < len(paths) and paths[at] == target:
+            return target
+        start = target.rstrip("/") + "/"
+    for at in range(bisect.bisect_left(paths, start), len(paths)):
+        path = paths[at]
+        if not path.startswith(start):
             return None
-        if stat.S_ISDIR(mode):
-            return self._first(plain, lambda _: True)
-        # A trailing slash says folder: a file of that name is not what was meant.
-        counts = stat.S_ISREG(mode) and plain == target and target not in self.ignored
-        return path if counts and self._is_inside(path) else None
-
-    def _is_inside(self, path: str) -> bool:
-        """Tell whether a file or folder really lies below the root."""
-        if os.path.islink(path):
-            return _is_below(os.path.realpath(path), self.root)
-        folder = os.path.dirname(path)
-        if folder not in self.inside:
-            self.inside[folder] = _is_below(os.path.realpath(folder), self.root)
-        return self.inside[folder]
-
-    def _first(self, folder: str, accept: Callable[[str], bool]) -> str | None:
-        """Return the first accepted Markdown file below a folder, nearest first, by name."""
-        start = os.path.join(self.root, folder) if folder else self.root
-        if not _is_below(os.path.realpath(start), self.root):
-            return None
-        for seen, (path, is_lesson) in enumerate(self._walk(folder), 1):
-            if is_lesson and accept(path) and path not in self.ignored:
-                return os.path.join(self.root, path)
-            if seen >= LOOK_LIMIT:
-                return start
-        return None
-
-    def _walk(self, folder: str) -> Iterator[tuple[str, bool]]:
-        """Yield every entry below a folder with whether it is a Markdown file."""
-        waiting = [folder]
-        for at in waiting:
-            try:
-                with os.scandir(os.path.join(self.root, at)) as entries:
-                    listed = sorted(entries, key=lambda entry: entry.name)
-            except OSError:
-                # A folder that cannot be listed holds nothing that an agent could read.
-                continue
-            for entry in listed:
-                if entry.name.startswith("."):
-                    continue
-                path = f"{at}/{entry.name}" if at else entry.name
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(path)
-                is_lesson = entry.name.endswith(".md") and entry.is_file()
-                yield path, is_lesson and self._is_inside(entry.path)
-
-
-def _is_below(real: str, root: str) -> bool:
-    return real == root or real.startswith(root.rstrip("/") + "/")
+        if matches(target, path):
+            return path
+    return None

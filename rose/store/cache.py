@@ -1,6 +1,6 @@
 """The cache of parsed lessons, `.rose/local/lessons.json`: derived, may be deleted at any time.
 
-A row holds for as long as its file's stamp does. A disk that takes no cache costs time only.
+A row holds for as long as its file's stamp does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 # Raised whenever `parse` reads a file differently.
 VERSION = 1
 _NAMES = tuple(field.name for field in fields(Parsed))
-_WIDTH = len(_NAMES)
 
 
 def path_of(store: Store) -> str:
@@ -49,26 +48,10 @@ def unpack(row: object, stamp: list[int]) -> Parsed | None:
     """Return the cached reading of a file, None where the row is not of this stamp."""
     if not isinstance(row, list) or len(row) != 2 or row[0] != stamp:  # noqa: PLR2004 - see load
         return None
-    values = row[1]
-    if not isinstance(values, list) or len(values) != _WIDTH:
-        return None
     try:
-        name, title, gist, tags, status, superseded_by, origin, evidence, created, version, f = (
-            values
-        )
-        faults = tuple(Finding(*fault) for fault in f) if f else ()
-        return Parsed(
-            name,
-            title,
-            gist,
-            tuple(tags),
-            status,
-            superseded_by,
-            origin,
-            tuple(evidence),
-            created,
-            version,
-            faults,
-        )
-    except TypeError:
+        given = dict(zip(_NAMES, row[1], strict=True))
+        findings = tuple(Finding(*fault) for fault in given["findings"])
+        lists = {name: tuple(given[name]) for name in ("tags", "evidence")}
+        return Parsed(**{**given, **lists, "findings": findings})
+    except (TypeError, ValueError):
         return None

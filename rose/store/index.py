@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rose import files
@@ -14,20 +13,12 @@ if TYPE_CHECKING:
     from rose.store.lessons import Lesson, Shelf
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What became of the index: written anew or as it was, and the fault that kept it back."""
-
-    is_changed: bool
-    finding: Finding | None = None
-
-
-def write(store: Store, shelf: Shelf) -> Written:
-    """Bring the index up to date; a disk that refuses it is a value, not an error."""
+def write(store: Store, shelf: Shelf) -> Finding | None:
+    """Bring the index up to date and return what kept it back, if anything did."""
     wanted = render(shelf).encode("utf-8")
     try:
         if files.read_bytes(store.index) == wanted:
-            return Written(is_changed=False)
+            return None
     except OSError:
         # Not there, or not readable: written anew, and the writing reports what is wrong.
         pass
@@ -35,9 +26,8 @@ def write(store: Store, shelf: Shelf) -> Written:
         files.replace(store.index, wanted)
     except Unwritable as error:
         repair = "Make the folder writable; the lessons themselves are intact."
-        fault = Finding("index-unwritable", store.index, str(error), repair, severity="warning")
-        return Written(is_changed=False, finding=fault)
-    return Written(is_changed=True)
+        return Finding("index-unwritable", store.index, str(error), repair, severity="warning")
+    return None
 
 
 def render(shelf: Shelf) -> str:

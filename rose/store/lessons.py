@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rose import files, racy, refs
+from rose import config, files, racy, refs
 from rose.findings import Finding
 from rose.store import cache as caching
 from rose.store import parse, walk
@@ -55,6 +55,22 @@ class Shelf:
 
     def active(self) -> list[Lesson]:
         return [lesson for lesson in self.lessons if lesson.status == "active"]
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """One store with its settings, its lessons and what is wrong with its config."""
+
+    store: Store
+    settings: Settings
+    shelf: Shelf
+    faults: tuple[Finding, ...] = ()
+
+
+def hold(store: Store, *, cache: bool = True) -> Holding:
+    """Return a store's settings and lessons as they are now."""
+    settings, faults = config.read(store)
+    return Holding(store, settings, scan(store, settings, cache=cache), tuple(faults))
 
 
 def scan(store: Store, settings: Settings, *, cache: bool = True) -> Shelf:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from rose.layout import Store
     from rose.store.lessons import Lesson
 
-LOCK_WAIT_S = 10.0
 MAX_CHARS = 1_000_000
 MAX_TITLE = 200
 MAX_SLUG_CHARS = 60
@@ -59,7 +58,7 @@ def add(
         given["created"] = created
     given["origin"] = origin
     text = frontmatter.edit(body, given, "the body")
-    with files.lock(store.lock, LOCK_WAIT_S):
+    with files.lock(store.lock):
         path = _free_path(store, place, slug(str(fields["title"])))
         whole = text if text[-1:] == "\n" else text + "\n"
         files.replace(os.path.join(store.base, path), whole, follow=store.base)
@@ -145,7 +144,7 @@ def archive(store: Store, lesson: Lesson, superseded_by: Lesson | None = None) -
         changes = {"status": "superseded", "superseded_by": superseded_by.id}
     path = os.path.join(store.base, lesson.path)
     place = walk.where(store, lesson.path)
-    with files.lock(store.lock, LOCK_WAIT_S):
+    with files.lock(store.lock):
         try:
             text = files.read_text(path)
         except UnicodeDecodeError as error:

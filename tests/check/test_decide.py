@@ -28,7 +28,7 @@ def store(tmp_path):
 def now(store):
     settings = config.read(store)[0]
     shelf = lessons.scan(store, settings)
-    return context.of_store(store, settings, shelf, settings.routing_max_tokens)
+    return context.of_store(lessons.Holding(store, settings, shelf), settings.routing_max_tokens)
 
 
 def test_the_context_knows_which_lessons_are_active_and_what_took_the_place_of_others(store):
@@ -67,7 +67,7 @@ def test_a_rule_that_cannot_be_deleted_leaves_no_rejection(store):
 
 
 def test_every_decision_waits_for_the_lock(store, monkeypatch):
-    monkeypatch.setattr(decide, "LOCK_WAIT_S", 0.01)
+    monkeypatch.setattr(files, "LOCK_WAIT_S", 0.01)
     rule_id = factories.a_rule_file(store, status="proposed")
     with files.lock(store.lock, 0), pytest.raises(Locked):
         decide.approve(store, rule_id, now(store))

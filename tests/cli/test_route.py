@@ -7,9 +7,10 @@ import os
 import pytest
 
 from rose import files, layout
-from rose.routing import cases, forgotten, ledger, table
+from rose.routing import cases, forgotten, table
 from tests import factories
 from tests.clirun import run
+from tests.factories import a_ledger_line
 
 RULE = ("--when", "the task runs the integration tests", "--then", "read nodes/testing/ first")
 HEAD = "- When the task runs the integration tests: read nodes/testing/ first"
@@ -41,9 +42,8 @@ def content(store):
 
 def credit(store, **fields):
     """Record one session in the store's ledger."""
-    return ledger.append(
+    return a_ledger_line(
         store,
-        "local",
         lambda n: cases.line_of(cases.Case(**{"session": f"s{n}", "n": n, **fields})),
     )
 

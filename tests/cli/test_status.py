@@ -10,9 +10,10 @@ import pytest
 
 from rose import files, layout
 from rose.reflection import queue
-from rose.routing import cases, forgotten, ledger, table
+from rose.routing import cases, forgotten, table
 from tests import factories
 from tests.clirun import run
+from tests.factories import a_ledger_line
 
 NOW = "2026-11-30T09:12:44Z"
 
@@ -46,9 +47,8 @@ def row(out, label):
 
 def credit(store, **fields):
     """Record one session in the store's ledger."""
-    return ledger.append(
+    return a_ledger_line(
         store,
-        "local",
         lambda n: cases.line_of(cases.Case(**{"session": f"s{n}", "n": n, **fields})),
     )
 

@@ -219,7 +219,18 @@ def test_a_plugin_that_rose_did_not_write_is_left_alone(tmp_path, place):
         stream.write("export const Rose = 1\n")
     with pytest.raises(Refused, match="plugin-foreign"):
         install(target, place)
-    with pytest.raises(Refused, match="plugin-foreign"):
+    assert not uninstall(target, place).is_change
+
+
+def test_an_uninstall_passes_over_a_broken_file_that_does_not_name_rose(tmp_path, place):
+    target = aim(tmp_path, "gemini")
+    os.makedirs(os.path.dirname(target.path))
+    with open(target.path, "w") as stream:
+        stream.write("{oops")
+    assert not uninstall(target, place).is_change
+    with open(target.path, "w") as stream:
+        stream.write("{oops: 'rose hook Stop'")
+    with pytest.raises(Refused, match="settings-unreadable"):
         uninstall(target, place)
 
 

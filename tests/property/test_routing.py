@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 import unicodedata
 from dataclasses import replace
@@ -10,6 +11,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rose import layout
 from rose import text as texts
 from rose.routing import evidence, layer, ledger, rank, rules, wording
 from rose.routing.cases import fold
@@ -87,19 +89,22 @@ def test_no_line_crashes_the_fold(lines):
 )
 def test_files_with_a_snapshot_fold_as_the_lines_do(before, after, writers, torn):
     with tempfile.TemporaryDirectory() as folder:
-        snapshot = f"{folder}/ledger.json"
+        store = layout.project_store(folder)
+        os.makedirs(store.ledger("local"))
         limit, ledger.SNAPSHOT_AFTER_BYTES = ledger.SNAPSHOT_AFTER_BYTES, 0
         try:
             for batch in (before, after):
                 for at, line in enumerate(batch):
-                    with open(f"{folder}/w{at % writers}.jsonl", "a", encoding="utf-8") as file:
+                    with open(
+                        f"{store.ledger('local')}/w{at % writers}.jsonl", "a", encoding="utf-8"
+                    ) as file:
                         file.write(json.dumps(line) + "\n")
-                assert ledger.read([folder], snapshot).cases is not None
+                assert ledger.read(store).cases is not None
             if torn:
-                with open(f"{folder}/w0.jsonl", "a", encoding="utf-8") as file:
+                with open(f"{store.ledger('local')}/w0.jsonl", "a", encoding="utf-8") as file:
                     file.write('{"session":"p","n":')
-            assert ledger.read([folder], snapshot) == fold([*before, *after])
-            assert ledger.read([folder]) == fold([*before, *after])
+            assert ledger.read(store) == fold([*before, *after])
+            assert ledger.read(store, cache=False) == fold([*before, *after])
         finally:
             ledger.SNAPSHOT_AFTER_BYTES = limit
 
@@ -112,7 +117,7 @@ def test_a_standing_is_the_sum_of_what_each_case_says(taught, lines):
     cases = fold(lines).cases
     found = evidence.standings(taught, cases, _path)
     for rule in taught:
-        given = [evidence.contribution(rule, case, _path) for case in cases]
+        given = [samples.contribution(rule, case, _path) for case in cases]
         said = [credit for credit in given if credit is not None]
         live = [credit for credit in said if credit.is_live]
         standing = found[rule.id]

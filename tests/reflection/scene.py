@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 
-from rose import config, files, layout, refresh, session
+from rose import config, files, layout, refresh, session, yamltext
 from rose.hosts import registry
-from rose.reflection import delivery, library, observe, reflect
+from rose.reflection import delivery, observe, reflect
 from rose.routing import table
 from rose.store import lessons
 from tests import factories
@@ -51,7 +51,7 @@ class Scene:
             text = f"---\ntitle: {title}\n---\n{line}\n"
             factories.a_lesson_file(self.store, f"nodes/{name}.md", text)
         if settings:
-            files.replace(self.store.config, config.defaults_text(settings))
+            files.replace(self.store.config, yamltext.dump(settings))
         self.stores = layout.Stores(self.store, None, "test")
 
     @property
@@ -81,7 +81,7 @@ class Scene:
         settings = config.read(self.store)[0]
         shelf = lessons.scan(self.store, settings, cache=False)
         rules = [(self.store, rule) for rule in self.rules()]
-        holding = library.Holding(self.store, settings, shelf)
+        holding = lessons.Holding(self.store, settings, shelf)
         transcript = registry.open_transcript(path)
         return observe.observe(transcript, [holding], rules, sent or delivery.Sent())
 

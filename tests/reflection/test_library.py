@@ -38,7 +38,7 @@ def test_lines_of_many_lessons_are_told_apart(tmp_path):
         factories.a_lesson_file(store, f"nodes/n{number}.md", f"{lines}\nA line in all of them.\n")
     settings = config.Settings()
     shelf = lessons.scan(store, settings, cache=False)
-    books = library.Library([library.Holding(store, settings, shelf)], store.base)
+    books = library.Library([lessons.Holding(store, settings, shelf)], store.base)
     shown = "\n".join(f"Lesson 77 says line {line} of its text." for line in range(3))
     [(number, lines)] = books.peculiar(f"{shown}\nA line in all of them.").items()
     assert (books.lessons[number].id, lines) == ("n77", 3)

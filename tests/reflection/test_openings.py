@@ -8,7 +8,7 @@ import pytest
 
 from rose import config
 from rose.hosts import registry
-from rose.reflection import delivery, library
+from rose.reflection import delivery
 from rose.reflection import observe as observing
 from rose.store import lessons
 from tests import factories
@@ -183,7 +183,7 @@ def test_a_lesson_that_vanished_meanwhile_is_no_error(scene):
     shelf = lessons.scan(scene.store, settings, cache=False)
     os.unlink(f"{scene.base}/nodes/{DB}.md")
     path = scene.session(1, PROMPT, *read(f"nodes/{DB}.md", DB_LINE))
-    holding = library.Holding(scene.store, settings, shelf)
+    holding = lessons.Holding(scene.store, settings, shelf)
     facts = observing.observe(registry.open_transcript(path), [holding], [], delivery.Sent())
     assert ids(facts.opened) == [DB]
     assert facts.opened[0].version is None

@@ -16,7 +16,7 @@ import pytest
 from rose import config, files, layout
 from rose.hosts import registry
 from rose.hosts.base import Call
-from rose.reflection import delivery, library, observe
+from rose.reflection import delivery, observe
 from rose.store import lessons
 from tests.hosts.making import CAPTURES
 
@@ -67,7 +67,7 @@ def facts_of(path: str, tmp_path) -> observe.Facts:
     settings = config.Settings(lessons_paths=("nodes", "reads"))
     shelf = lessons.scan(store, settings, cache=False)
     return observe.observe(
-        transcript, [library.Holding(store, settings, shelf)], [], delivery.Sent()
+        transcript, [lessons.Holding(store, settings, shelf)], [], delivery.Sent()
     )
 
 

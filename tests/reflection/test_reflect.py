@@ -483,7 +483,7 @@ def test_a_rule_that_wasted_ten_sessions_is_retired_and_can_be_taken_back(scene)
     kept = {"v": 1, "rows": 1, "kinds": [], "delivered": [rule], "sent": [rule]}
     for number in range(10):
         line = {**kept, "session": f"w{number}", "rules": {rule: "followed-useless"}}
-        ledger.append(scene.store, "local", lambda _, line=line: line)
+        factories.a_ledger_line(scene.store, lambda _, line=line: line)
     outcome = scene.reflect(scene.capture("work-docs"))
     assert [retired for retired, _ in outcome.retired] == [rule]
     assert scene.rules()[0].status == "retired"

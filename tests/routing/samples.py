@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
+from rose import refresh
 from rose.config import Settings
 from rose.layout import Store, Stores, project_store
-from rose.routing import rules
+from rose.routing import evidence, rules, targets
+from rose.routing import features as featuring
 from rose.routing.cases import Case
 from rose.routing.layer import Cap
 from rose.routing.rules import Rule
-from rose.routing.survey import Ground
+from rose.store import lessons as shelves
+
+if TYPE_CHECKING:
+    from rose.routing.survey import Ground
 
 
 def a_rule(rule_id: str = "r_000001", **fields: Any) -> Rule:
@@ -52,7 +57,8 @@ def stores_of(project: Store | None = None, home: Store | None = None) -> Stores
 
 
 def ground(store: Store, **settings: Any) -> Ground:
-    return Ground(store, Settings(**settings))
+    chosen = Settings(**settings)
+    return refresh.ground_of(shelves.Holding(store, chosen, shelves.scan(store, chosen)))
 
 
 def write(path: str, text: str | bytes) -> None:
@@ -130,3 +136,19 @@ json_values = st.recursive(
     ),
     max_leaves=6,
 )
+
+
+def contribution(rule, case, lesson_path):
+    """Say what a case says about a rule, without the indexes of `evidence.standings`."""
+    if case.n <= rule.born:
+        return None
+    verdict = case.verdicts.get(rule.id, evidence.UNKNOWN)
+    if verdict != evidence.UNKNOWN:
+        return evidence.VERDICTS.get(verdict, evidence.SEEN)
+    if rule.match and rule.effect == "prefer" and featuring.features_meet(rule.match, case.kinds):
+        used = [lesson_path(lesson) for lesson in case.used]
+        if not used:
+            return evidence.SEEN
+        hit = any(targets.matches(t, p) for t in rule.targets for p in used)
+        return evidence.HIT if hit else evidence.MISS
+    return evidence.SEEN if case.delivered is not None and rule.id in case.delivered else None

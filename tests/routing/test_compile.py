@@ -8,20 +8,18 @@ from typing import Any
 import pytest
 
 from rose import layout
-from rose.config import Settings
 from rose.errors import NoStore
 from rose.routing import compile as compiling
 from rose.routing import compiled
 from rose.routing import survey as surveys
-from tests.routing.samples import a_home, a_rule, a_store, put, record, stores_of, write
+from tests.routing.samples import a_home, a_rule, a_store, ground, put, record, stores_of, write
 
 
-def _compile(*stores: Any, archived=(), **settings):
+def _compile(*stores: Any, **settings):
     project = next((s for s in stores if s.kind == "project"), None)
     home = next((s for s in stores if s.kind == "home"), None)
-    return compiling.compile_layer(
-        stores_of(project, home), Settings(**settings), archived=archived, exact=False, now_ns=7
-    )
+    grounds = [ground(store, **(settings if at == 0 else {})) for at, store in enumerate(stores)]
+    return compiling.compile_layer(stores_of(project, home), grounds, exact=False)
 
 
 def test_what_is_written_is_what_the_hook_reads(tmp_path):
@@ -31,7 +29,7 @@ def test_what_is_written_is_what_the_hook_reads(tmp_path):
     read = compiled.read(store.layer)
     assert read is not None
     assert json.loads(str(read["encoded"])) == read["block"] == layer["block"]
-    assert (read["rules"], read["at"], read["stores"]) == (["r_0000aa"], 7, [store.dot])
+    assert (read["rules"], read["stores"]) == (["r_0000aa"], [store.dot])
     assert read["exists"] == [f"{store.base}/nodes/testing/db.md"]
     assert (layer["written"], layer["reason"]) == (True, "")
     assert not compiled.is_stale(read, stores_of(store, None))
@@ -142,10 +140,11 @@ def test_a_home_store_is_stamped_and_named(tmp_path):
     assert compiled.is_stale(layer, stores_of(project, home))
 
 
-def test_archived_lessons_are_given_by_absolute_path(tmp_path):
+def test_a_rule_that_leads_to_archived_lessons_waits(tmp_path):
     store = a_store(tmp_path)
     put(store, a_rule("r_0000aa"))
-    layer = _compile(store, archived=[f"{store.base}/nodes/testing/db.md", "/elsewhere/x.md"])
+    write(f"{store.base}/nodes/testing/db.md", "---\nstatus: archived\n---\n")
+    layer = _compile(store)
     assert layer["waiting"] == {"r_0000aa": "targets gone: nodes/testing/"}
 
 

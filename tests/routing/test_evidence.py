@@ -4,7 +4,7 @@ import pytest
 
 from rose.routing import evidence
 from rose.routing.evidence import Credit, Standing
-from tests.routing.samples import a_case, a_rule
+from tests.routing.samples import a_case, a_rule, contribution
 
 ID = "r_000001"
 MATCHED = a_rule(ID, match=("command:pytest",))
@@ -18,7 +18,7 @@ def _path(lesson: str) -> str:
 
 def _said(rule, **fields):
     case = a_case(5, **fields)
-    credit = evidence.contribution(rule, case, _path)
+    credit = contribution(rule, case, _path)
     found = evidence.standings([rule], [case], _path)[rule.id]
     given = credit or Credit()
     assert (found.helped, found.wasted, found.seen) == (
@@ -107,7 +107,6 @@ def test_live_and_replayed_credit_are_kept_apart():
         live_wasted=2,
         verdicts=2,
         delivered=2,
-        chosen_last=2,
         unchosen=2,
     )
 

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from rose.routing import evidence, ledger, standings, table
+from tests.factories import a_ledger_line
 from tests.routing.samples import a_rule, a_store, put, record
 
 
@@ -50,7 +51,7 @@ def test_an_unmoved_ledger_is_not_read_again(store, monkeypatch):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda store: ledger.append(store, "local", case),
+        lambda store: a_ledger_line(store, case),
         lambda store: ledger.undo_locked(store, "local", "s1"),
         lambda store: put(store, a_rule("r_0000aa", match=["word:other"])),
         lambda store: put(store, a_rule("r_0000aa", match=["word:tests"], born=2)),

@@ -7,7 +7,7 @@ import pytest
 
 from rose import derived, tokens
 from rose.routing import rules
-from rose.routing.survey import Ground, survey
+from rose.routing.survey import survey
 from tests.routing.samples import a_home, a_rule, a_store, ground, put, record, write
 
 
@@ -130,8 +130,10 @@ def test_a_projects_rule_stands_before_a_home_rule_of_the_same_id(tmp_path):
 def test_a_rule_that_leads_to_archived_lessons_only_is_not_injected(tmp_path):
     store = a_store(tmp_path)
     put(store, a_rule("r_0000aa"))
-    gone = Ground(store, ground(store).settings, archived=frozenset(["nodes/testing/db.md"]))
-    assert _waits(survey([gone], exact=False)) == {"r_0000aa": "targets gone: nodes/testing/"}
+    write(f"{store.base}/nodes/testing/db.md", "---\nstatus: archived\n---\n")
+    assert _waits(survey([ground(store)], exact=False)) == {
+        "r_0000aa": "targets gone: nodes/testing/"
+    }
 
 
 def test_a_lesson_is_found_by_its_id_under_any_root(tmp_path):
@@ -141,8 +143,6 @@ def test_a_lesson_is_found_by_its_id_under_any_root(tmp_path):
     assert place.lesson_path("guide") == "docs/guide.md"
     assert place.lesson_path("testing/db") == "nodes/testing/db.md"
     assert place.lesson_path("unknown") == "nodes/unknown.md"
-    named = Ground(store, place.settings, paths={"n_1": "docs/guide.md"})
-    assert named.lesson_path("n_1") == "docs/guide.md"
 
 
 def test_costs_are_remembered_for_lines_in_use_and_estimates_are_not(tmp_path):

@@ -1,11 +1,8 @@
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from rose.routing import targets
-from tests.routing.samples import a_store, write
 
 ROOTS = ("nodes", ".claude/skills")
 
@@ -91,40 +88,7 @@ def test_targets_overlap_when_one_may_hold_the_other(one, other, expected):
         ("nodes/\0", None),
     ],
 )
-def test_the_witness_of_a_target_is_a_file_that_answers_to_it(tmp_path, target, expected):
-    store = a_store(tmp_path)
-    found = targets.witness(store.base, target)
-    assert found == (None if expected is None else os.path.join(store.base, expected))
-
-
-def test_a_folder_without_markdown_is_no_witness(tmp_path):
-    store = a_store(tmp_path)
-    write(f"{store.base}/nodes/empty/readme.txt", "no lesson")
-    assert targets.witness(store.base, "nodes/empty/") is None
-
-
-def test_a_lesson_that_counts_no_longer_is_no_witness(tmp_path):
-    store = a_store(tmp_path)
-    gone = {"nodes/testing/db.md"}
-    assert targets.witness(store.base, "nodes/testing/", gone) is None
-    assert targets.witness(store.base, "nodes/testing/db.md", gone) is None
-
-
-@pytest.mark.parametrize(
-    "target", ["nodes/out/", "nodes/out.md", "nodes/linked/x.md", "nodes/*.md"]
-)
-def test_a_symbolic_link_that_leaves_the_store_is_no_witness(tmp_path, target):
-    store = a_store(tmp_path)
-    write(str(tmp_path / "outside" / "x.md"), "# Secret\n")
-    os.symlink(tmp_path / "outside", f"{store.base}/nodes/out")
-    os.symlink(tmp_path / "outside", f"{store.base}/nodes/linked")
-    os.symlink(tmp_path / "outside" / "x.md", f"{store.base}/nodes/out.md")
-    assert targets.witness(store.base, target) is None
-
-
-def test_a_look_that_costs_too_much_lets_the_folder_answer(tmp_path, monkeypatch):
-    store = a_store(tmp_path)
-    monkeypatch.setattr(targets, "LOOK_LIMIT", 3)
-    for number in range(5):
-        write(f"{store.base}/nodes/big/{number}.txt", "")
-    assert targets.witness(store.base, "nodes/big/") == f"{store.base}/nodes/big"
+def test_the_witness_of_a_target_is_a_file_that_answers_to_it(target, expected):
+    assert (
+        targets.first_match(target, ["nodes/deploy/rollback.md", "nodes/testing/db.md"]) == expected
+    )
