@@ -97,9 +97,14 @@ def _target(path: str, follow: str | None) -> str:
             raise Unwritable(f"{path}: not written: a folder on the way is a link.")
         return path
     target, top = os.path.realpath(path), os.path.realpath(follow)
-    if not target.startswith(top.rstrip(os.sep) + os.sep):
+    if not is_below(target, top):
         raise Unwritable(f"{path}: not written: it is a link that leads out of {follow}.")
     return target
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Tell whether a resolved path lies below a resolved folder."""
+    return path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def append_line(path: str, line: str) -> None:

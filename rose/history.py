@@ -10,6 +10,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rose import files
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -90,13 +92,15 @@ def _hindrance(repository: Any) -> str:
 
 def _commit(repository: Any, paths: Sequence[str], message: str) -> Commit:
     top = os.path.realpath(repository.working_tree_dir)
-    names = sorted({os.path.relpath(os.path.realpath(path), top) for path in paths})
+    real = {os.path.realpath(path) for path in paths}
+    names = sorted(os.path.relpath(path, top) for path in real if files.is_below(path, top))
+    if not names:
+        return Commit(None, "nothing of it lies in the repository")
     known = set(repository.git.ls_files("-z", "--", *names).split("\0"))
     wanted = [
         name
         for name in names
-        if not name.startswith("..")
-        and (name in known or os.path.exists(os.path.join(top, name)))
+        if (name in known or os.path.exists(os.path.join(top, name)))
         and not (name not in known and repository.ignored(name))
     ]
     if not wanted:

@@ -103,6 +103,9 @@ def hand_off(turn: wire.Turn, store: layout.Store) -> None:
     name = wire.session_of(turn.payload)
     if not transcript or not name or turn.host not in wire.READABLE:
         return
+    path = turn.note_path(store)
+    if path is not None and session.is_off(session.read(path)):
+        return
     queue.put(
         store,
         host=turn.host,

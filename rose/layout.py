@@ -19,60 +19,40 @@ if TYPE_CHECKING:
 class Store:
     """One store: its base folder, its own folder below it, and the paths inside."""
 
-    __slots__ = ("base", "dot", "kind")
-
     def __init__(self, base: str, dot: str, kind: str) -> None:
         self.base = base
         self.dot = dot
         self.kind = kind
+        # What goes before a rule's targets where they would lead nowhere from a project.
+        self.prefix = base if kind == "home" else None
+        inside = os.path.join(dot, "")
+        self.routing = inside + "routing"
+        self.rejections = inside + "rejections"
+        self.config = inside + "config.yaml"
+        self.index = inside + "index.md"
+        self.local = inside + "local"
+        local = inside + "local/"
+        self.layer = local + "layer.json"
+        self.sessions = local + "sessions"
+        self.blocks = local + "blocks"
+        self.queue = local + "queue"
+        self.undo = local + "undo"
+        self.trace = local + "traces/reflect.jsonl"
+        self.log = local + "log/hook.jsonl"
+        self.writer = local + "writer"
+        self.lock = local + "lock"
+        self.queue_lock = local + "queue.lock"
+        self.worker_lock = local + "worker.lock"
+        self.next_worker_lock = local + "worker.next.lock"
+        self.lessons_cache = local + "lessons.json"
+        self.rules_cache = local + "rules.json"
+        self.ledger_cache = local + "ledger.json"
+        self.standings_cache = local + "standings.json"
+        self.costs_cache = local + "tokens.json"
 
-    @property
-    def routing(self) -> str:
-        return os.path.join(self.dot, "routing")
-
-    @property
-    def config(self) -> str:
-        return os.path.join(self.dot, "config.yaml")
-
-    @property
-    def index(self) -> str:
-        return os.path.join(self.dot, "index.md")
-
-    @property
-    def local(self) -> str:
-        return os.path.join(self.dot, "local")
-
-    @property
-    def layer(self) -> str:
-        return os.path.join(self.dot, "local", "layer.json")
-
-    @property
-    def sessions(self) -> str:
-        return os.path.join(self.dot, "local", "sessions")
-
-    @property
-    def blocks(self) -> str:
-        return os.path.join(self.dot, "local", "blocks")
-
-    @property
-    def queue(self) -> str:
-        return os.path.join(self.dot, "local", "queue")
-
-    @property
-    def undo(self) -> str:
-        return os.path.join(self.dot, "local", "undo")
-
-    @property
-    def traces(self) -> str:
-        return os.path.join(self.dot, "local", "traces")
-
-    @property
-    def log(self) -> str:
-        return os.path.join(self.dot, "local", "log", "hook.jsonl")
-
-    @property
-    def lock(self) -> str:
-        return os.path.join(self.dot, "local", "lock")
+    def block(self, digest: str) -> str:
+        """Return the file that keeps a block which was sent."""
+        return f"{self.blocks}/{digest}.txt"
 
     def ledger(self, share: str) -> str:
         """Return the ledger's folder; `share` is the setting `ledger.share`."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from rose import files, layout, session
+from rose import files, layout, session, trust
 from rose.hosts import wire
 from rose.routing import compiled
 
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         _set_alarm(STDIN_S)
         problem = _read_payload(turn)
         _set_alarm(WORK_S)
-        turn.stores = layout.find(_directory(turn), environ)
+        turn.stores = _trusted(turn, layout.find(_directory(turn), environ))
         if problem:
             _log(turn, problem)
         _answer(turn)
@@ -143,6 +143,16 @@ def _directory(turn: wire.Turn) -> str:
         return "/"
 
 
+def _trusted(turn: wire.Turn, found: layout.Stores) -> layout.Stores:
+    """Return the stores less one that came with a repository, of which the person is told."""
+    project = found.project
+    if project is None or trust.is_trusted(project, turn.environ):
+        return found
+    if turn.event == "SessionStart" and turn.host in wire.TELLS_PERSON:
+        turn.write(wire.notice(f"rose: {project.dot} is not trusted yet; `rose trust` uses it."))
+    return layout.Stores(None, found.home, found.reason)
+
+
 def _answer(turn: wire.Turn) -> None:
     if turn.host not in wire.HOSTS:
         _log(turn, f"unknown host; known are {', '.join(wire.HOSTS)}")
@@ -174,10 +184,10 @@ def send(turn: wire.Turn, store: layout.Store, layer: Mapping[str, object]) -> N
     if not layer["block"]:
         return
     path = turn.note_path(store)
-    is_kept = turn.host not in wire.FOR_ONE_TURN
-    if path is not None and is_kept and layer["repeat"] != "every-prompt":
+    if path is not None:
+        is_kept = turn.host not in wire.FOR_ONE_TURN and layer["repeat"] != "every-prompt"
         notes = session.read(path)
-        if not session.is_due(notes, turn.agent(), layer):
+        if session.is_off(notes) or (is_kept and not session.is_due(notes, turn.agent(), layer)):
             return
     turn.write(wire.document(turn.event, str(layer["encoded"]), turn.host))
     if path is not None:
@@ -187,7 +197,9 @@ def send(turn: wire.Turn, store: layout.Store, layer: Mapping[str, object]) -> N
 def _fall_back(turn: wire.Turn, problem: str, *, late: bool = False) -> None:
     """Send the last compiled layer whatever else failed, and leave one line in the log."""
     try:
-        store = (turn.stores.present() or layout.find(_directory(turn), turn.environ).present())[0]
+        if not turn.stores.present():
+            turn.stores = _trusted(turn, layout.find(_directory(turn), turn.environ))
+        store = turn.stores.first()
         layer = compiled.read(store.layer)
         if layer is not None and turn.opens() and not turn.printed:
             send(turn, store, layer)

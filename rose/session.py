@@ -1,7 +1,8 @@
 """What a session was sent and when: presence (docs/architecture.md).
 
 One note file a session, append-only: `{v, at, event, agent, block, revision, rules}` when the
-layer was sent, `{v, at, reset}` after a compaction or a clear. On the prompt hook's path.
+layer was sent, `{v, at, reset}` after a compaction or a clear, `{v, at, off}` where a person
+switched rose off for the session. On the prompt hook's path.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 VERSION = 1
+# To the second, in UTC: as it stands in every record.
+TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def note_path(folder: str, name: str) -> str:
@@ -50,6 +53,16 @@ def is_due(
     return not present
 
 
+def is_off(notes: Sequence[Mapping[str, object]]) -> bool:
+    """Tell whether a person switched rose off for the session."""
+    return any("off" in line for line in notes)
+
+
+def off_line() -> str:
+    """Return the note line after which a session is sent nothing and teaches nothing."""
+    return f'{{"v":{VERSION},"at":{_quoted(now())},"off":true}}'
+
+
 def sent_line(event: str, agent: str | None, layer: Mapping[str, object]) -> str:
     """Return the note line that says that the layer was sent."""
     rules = layer["rules"]
@@ -68,8 +81,8 @@ def reset_line(why: str) -> str:
 
 
 def now() -> str:
-    """Return the time as it stands in every record, to the second, in UTC."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    """Return the time as it stands in every record."""
+    return time.strftime(TIME, time.gmtime())
 
 
 def _quoted(text: str) -> str:

@@ -56,7 +56,6 @@ class Counts:
 
     costs: dict[str, int]
     estimated: frozenset[str]
-    name: str
     reason: str
 
 
@@ -92,7 +91,7 @@ def count_lines(
     unknown = [line for line in dict.fromkeys(lines) if line not in known]
     costs = {line: known[line] for line in lines if line in known}
     if not unknown:
-        return Counts(costs, frozenset(), EXACT, "")
+        return Counts(costs, frozenset(), "")
     vocabulary = _vocabulary(PACKED) if exact else _NOT_LOADED
     estimated = set()
     reason = ""
@@ -101,7 +100,7 @@ def count_lines(
         if why:
             estimated.add(line)
             reason = why
-    return Counts(costs, frozenset(estimated), BYTES if estimated else EXACT, reason)
+    return Counts(costs, frozenset(estimated), reason)
 
 
 def _charge(text: str, vocabulary: _Vocabulary) -> tuple[int, str]:

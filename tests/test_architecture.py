@@ -17,7 +17,7 @@ LAYERS = (
     ("errors",),
     ("files", "layout", "findings", "racy", "yamltext"),
     ("derived", "frontmatter", "shapes"),
-    ("config", "history", "tokens", "redact", "text", "refs", "session"),
+    ("config", "history", "tokens", "redact", "text", "refs", "session", "trust"),
     ("hosts",),
     ("store", "routing"),
     ("refresh",),
@@ -38,7 +38,7 @@ DOORS = {
 }
 # Folders that hold data, no code.
 DATA = ("data", "demo")
-HOT = ("errors", "files", "layout", "session", "hosts.wire", "routing.compiled", "prompt")
+HOT = ("errors", "files", "layout", "session", "trust", "hosts.wire", "routing.compiled", "prompt")
 NEVER_HOT = {"typer", "rich", "yaml", "tiktoken", "git", "pathlib", "dataclasses", "json", "re"}
 LINES = 300
 FUNCTION_LINES = 50

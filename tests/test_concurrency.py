@@ -74,7 +74,7 @@ def mint(base: str, writer: int) -> None:
 
 def helped(store) -> int:
     record = ledger.read(store)
-    rules = table.read(store, ["nodes"]).rules
+    rules = table.read(store, ("nodes",)).rules
     found = evidence.standings(rules, record.cases, lambda lesson: f"nodes/{lesson}.md")
     return found[RULE].helped
 
@@ -90,7 +90,7 @@ def test_eight_processes_of_fifty_sessions_give_four_hundred_credits(store):
     assert [process.exitcode for process in work] == [0] * len(work)
     assert helped(store) == 400
     assert len({case.n for case in ledger.read(store).cases}) == 400
-    assert len(table.read(store, ["nodes"]).rules) == 1 + 2 * 10
+    assert len(table.read(store, ("nodes",)).rules) == 1 + 2 * 10
 
 
 def test_a_writer_that_is_killed_loses_nothing_that_it_said(store):

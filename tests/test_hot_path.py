@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from rose import layout, refresh
+from rose import layout, refresh, trust
 from tests.factories import a_rule_file
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -25,6 +25,7 @@ OURS = {
     "rose.routing",
     "rose.routing.compiled",
     "rose.session",
+    "rose.trust",
 }
 STANDARD = {"__future__", "_json", "_signal", "stat", "_stat"}
 BY_VERSION = {"_sha2", "_sha256"}
@@ -56,6 +57,7 @@ def store(tmp_path):
         stream.write("# A\n\nUse `--a`.\n")
     a_rule_file(made, when="the task runs the tests", then="read nodes/testing/ first")
     refresh.everything(layout.Stores(made, None, ""))
+    trust.add(made, os.environ)
     return made
 
 

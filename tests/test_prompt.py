@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from rose import files, layout, refresh, session
+from rose import files, layout, refresh, session, trust
 from rose.reflection import queue
 from tests.factories import a_lesson_file, a_rule_file, a_store
 
@@ -25,6 +25,7 @@ def store(tmp_path):
     a_lesson_file(made, "nodes/testing/db.md", "# Database\n\nExport `APP_DB_URL` first.\n")
     a_rule_file(made, id="r_0000aa", when="the task runs the tests", then="read nodes/testing/")
     refresh.everything(layout.Stores(made, None, ""))
+    trust.add(made, os.environ)
     return made
 
 
@@ -181,11 +182,11 @@ def test_routing_that_is_off_prints_nothing_and_notes_nothing(store, config):
     assert not os.path.exists(store.sessions)
 
 
+@pytest.mark.parametrize("event", ["UserPromptSubmit", "SessionEnd"])
 @pytest.mark.parametrize("name", ["ROSE_OFF", "ROSE_CHILD"])
-def test_a_child_and_a_session_that_is_off_touch_nothing(store, name):
+def test_a_child_and_a_session_that_is_off_touch_nothing(store, name, event):
     before = sorted(os.walk(store.dot))
-    for event in ("UserPromptSubmit", "SessionEnd"):
-        assert hook(event, payload(f"claude.{event}", store), **{name: "1"}) == ""
+    assert hook(event, payload(f"claude.{event}", store), **{name: "1"}) == ""
     assert sorted(os.walk(store.dot)) == before
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 import pytest
 
@@ -22,5 +23,8 @@ def test_after_the_wait_a_fresh_file_is_settled(tmp_path):
     assert racy.is_settled(os.stat(path).st_ctime_ns, racy.now_ns())
 
 
-def test_a_change_in_the_future_is_not_waited_for():
+def test_a_change_in_the_future_is_waited_for_no_longer_than_a_tick(monkeypatch):
+    slept = []
+    monkeypatch.setattr(time, "sleep", slept.append)
     racy.wait_since(racy.now_ns() + 10**18)
+    assert slept == [racy.TICK_NS / 1e9]

@@ -70,7 +70,7 @@ def accept_locked(
     incumbent = next(rule for rule in current.rules if rule.id == draft.replaces)
     rule = _rule(draft, context, incumbent.id, born, incumbent.created)
     changes = _changes(incumbent, rule)
-    changed = table.update(store, rule.id, changes, roots=context.roots)
+    changed = table.update(store, rule.id, changes, context.roots)
     return Accepted(changed, tuple(marked))
 
 

@@ -26,7 +26,7 @@ def of_store(holding: Holding, max_tokens: int) -> Context:
         max_tokens=max_tokens,
         cost=lambda line: tokens.count(line + "\n"),
         lessons=frozenset(lesson.id for lesson in shelf.lessons),
-        base=store.base if store.kind == "home" else None,
+        base=store.prefix,
         archived={
             lesson.path: paths.get(lesson.superseded_by, "")
             for lesson in shelf.lessons

@@ -73,7 +73,7 @@ def decline(store: Store, rule_id: str, roots: tuple[str, ...]) -> Rule:
             raise _unreadable(rule_id)
         if rule.status == "declined":
             raise RoseError(f"{rule_id} is declined already.")
-        return table.update(store, rule_id, {"status": "declined", "approval": "declined"})
+        return table.update(store, rule_id, {"status": "declined", "approval": "declined"}, roots)
 
 
 def _readable(store: Store, rule_id: str, context: Context) -> Rule:
@@ -93,5 +93,6 @@ def _activate(store: Store, rule: Rule, context: Context) -> tuple[Rule, list[Fi
     findings = list(check_rule(draft, context))
     if errors(findings):
         raise Refused(findings)
-    changed = table.update(store, rule.id, {"status": "active", "approval": "approved"})
+    changes = {"status": "active", "approval": "approved"}
+    changed = table.update(store, rule.id, changes, context.roots)
     return changed, findings

@@ -35,6 +35,8 @@ COMMANDS = {
     "archive": "lessons",
     "config": "config",
     "doctor": "doctor",
+    "trust": "trust",
+    "off": "trust",
     "install": "install",
     "uninstall": "install",
     "hook": "hook",

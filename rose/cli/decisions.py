@@ -77,7 +77,7 @@ def _context(stores: Stores, store: Store) -> Context:
 
 
 def _line(store: Store, rule: Rule) -> str:
-    return rules.line(rule, store.base if store.kind == "home" else None)
+    return rules.line(rule, store.prefix)
 
 
 def _follow_up(stores: Stores, store: Store, paths: Sequence[str], subject: str, line: str) -> None:

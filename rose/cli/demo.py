@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rose import files, layout
+from rose import config, files, layout
 from rose.cli import terminal
 from rose.cli.app import app
 from rose.errors import RoseError
@@ -224,7 +224,7 @@ def _show_case(stage: Stage, session: str) -> None:
 
 
 def _show_learned(stage: Stage) -> None:
-    found = table.read(stage.store)
+    found = table.read(stage.store, config.read(stage.store)[0].lessons_paths)
     _title("4. What it learned")
     for rule in found.rules:
         terminal.out(f"   {os.path.relpath(rule.path, stage.repo)}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from rose import files, history, tokens
+from rose import files, history, tokens, trust
 from rose.cli import terminal
 from rose.cli.app import app
 from rose.hosts import wiring
@@ -92,6 +92,11 @@ def _stores(found: Stores) -> Iterator[Check]:
         yield Check("store", state, f"none for this folder: {found.reason}", repair)
     else:
         yield Check("store", "ok", f"{found.project.dot}: {found.reason}")
+        if not trust.is_trusted(found.project, os.environ):
+            text = "not trusted: hooks pass over it until you have looked at its rules"
+            yield Check(
+                "store", "problem", text, "`rose route` shows them, `rose trust` uses them."
+            )
     if found.home is None:
         repair = "`rose init --home` makes one for all projects; it is optional."
         yield Check("home", "note", "no home store", repair)
@@ -186,8 +191,16 @@ def _wiring(found: Stores) -> Iterator[Check]:
     if not wired:
         repair = "`rose install` wires the programs that it finds."
         yield Check("hosts", "note", "no agent program calls rose here", repair)
-    if os.path.isdir(found.first().sessions):
+    if any(name.endswith(".jsonl") for name in _names(found.first().sessions)):
         yield Check("hook", "ok", "has been called here")
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        # Made by the first session that is sent something.
+        return []
 
 
 def _hook(store: Store) -> Iterator[Check]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rose import trust
 from rose.cli import terminal
 from rose.cli.app import app
 from rose.errors import NoStore, RoseError, UsageError
@@ -102,6 +103,9 @@ def _call(
         )
     folder = None if store is None else _folder(store)
     local = store.local if store is not None and scope == "project" else None
+    if local is not None and store is not None and not (remove or dry_run):
+        # To wire a project by hand is to say that its store may be used.
+        trust.add(store, os.environ)
     hosts = list(dict.fromkeys(named or ()))
     if not hosts and shared:
         hosts = ["claude-code"]

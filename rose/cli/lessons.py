@@ -12,7 +12,7 @@ import typer
 from rose import config, files, session
 from rose.cli import page, terminal
 from rose.cli.app import app
-from rose.errors import NoStore, RoseError, UsageError
+from rose.errors import RoseError, UsageError
 from rose.store import lessons, write
 
 if TYPE_CHECKING:
@@ -207,8 +207,7 @@ def _found(*, home: bool) -> Stores:
     """Return the stores to look in; raises NoStore."""
     found = terminal.stores()
     if home:
-        if found.home is None:
-            raise NoStore("No home store. Run `rose init --home`.")
+        terminal.home_of(found)
         found.project = None
     found.first()
     return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rose import hook, layout
+from rose import files, hook, layout
 from rose import session as clock
 from rose.cli import reflectpage, terminal
 from rose.cli.app import app
@@ -155,7 +155,7 @@ def _warn_outside(stores: Stores, cwd: str) -> None:
     project = stores.project
     if project is None or not cwd:
         return
-    is_below = (os.path.realpath(cwd) + os.sep).startswith(project.base.rstrip(os.sep) + os.sep)
+    is_below = files.is_below(os.path.join(os.path.realpath(cwd), ""), project.base)
     # A worktree leads to the store of its main checkout.
     ran = layout.find(cwd, {}).project
     if not is_below and (ran is None or ran.base != project.base):

@@ -8,7 +8,7 @@ import typer
 
 from rose.cli import rulepage, terminal
 from rose.cli.app import app
-from rose.errors import NoStore, RoseError, UsageError
+from rose.errors import RoseError, UsageError
 from rose.report import rulebook, sources
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ def route(
 
         decisions.teach(stores, when, then, skip=skip, home=home, as_json=as_json)
         return
-    if home and stores.home is None:
-        raise NoStore("No home store. Run `rose init --home`.")
+    if home:
+        terminal.home_of(stores)
     if not chosen:
         found = sources.read(stores)
         if sources.is_behind(stores, found):

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rose import config, layout
+from rose import config, layout, trust
 from rose.cli import terminal
 from rose.cli.app import app
-from rose.errors import NoStore, RoseError
+from rose.errors import Locked, NoStore, RoseError, Unwritable
 from rose.store import setup
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def init(
     store = _store(home=home)
     settings = config.read(store)[0]
     made = setup.init(store, settings)
+    _trust(store)
     folders = setup.folders(store, settings)
     found = [folder for folder in folders if not folder.is_read and folder.lessons]
     if not as_json:
@@ -57,6 +58,14 @@ def init(
         return
     terminal.report(made.findings)
     _say_next(folders, found, adopted, home=home)
+
+
+def _trust(store: Store) -> None:
+    """Trust what the person makes here; where that cannot be remembered the store stands."""
+    try:
+        trust.add(store, os.environ)
+    except (Unwritable, Locked) as error:
+        terminal.say(f"rose: not remembered as trusted: {error} `rose trust` tries again.")
 
 
 def _store(*, home: bool) -> Store:

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, TextIO
 
-from rose import layout
+from rose import files, layout
 from rose.errors import NoStore
 
 if TYPE_CHECKING:
@@ -31,8 +31,11 @@ def stores() -> layout.Stores:
 def writable(*, home: bool) -> layout.Store:
     """Return the store that a command writes to; raises NoStore."""
     found = stores()
-    if not home:
-        return found.first()
+    return home_of(found) if home else found.first()
+
+
+def home_of(found: layout.Stores) -> layout.Store:
+    """Return the home store; raises NoStore."""
     if found.home is None:
         raise NoStore("No home store. Run `rose init --home`.")
     return found.home
@@ -143,7 +146,7 @@ def short(path: str) -> str:
     """Return a path as a person reads it: relative below the working directory, `~` below HOME."""
     for base, prefix in ((_cwd(), ""), (os.environ.get("HOME", ""), "~/")):
         # Below the root everything is, and no path is shorter without its slash.
-        if base.strip(os.sep) and path.startswith(base.rstrip(os.sep) + os.sep):
+        if base.strip(os.sep) and files.is_below(path, base):
             return prefix + os.path.relpath(path, base)
     return path
 

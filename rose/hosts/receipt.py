@@ -11,7 +11,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rose import files
+from rose import files, trust
 from rose.errors import RoseError, Unwritable
 from rose.findings import Finding, Refused
 
@@ -38,12 +38,10 @@ def place(local: str | None, environ: Mapping[str, str]) -> str:
     """
     if local is not None:
         return os.path.join(local, "install.json")
-    state = environ.get("XDG_STATE_HOME", "")
-    if not os.path.isabs(state):
-        state = os.path.join(environ.get("HOME", ""), ".local", "state")
-    if not os.path.isabs(state):
+    folder = trust.state_folder(environ)
+    if folder is None:
         raise RoseError("HOME is not set, so there is no place for the receipt.")
-    return os.path.join(os.path.realpath(state), "rose", "install.json")
+    return os.path.join(folder, "install.json")
 
 
 def read(path: str) -> dict[str, Entry]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from rose import files
 from rose.errors import RoseError
 from rose.hosts import rows
 from rose.hosts.base import Tally
@@ -69,7 +70,7 @@ def _files(transcript: str, tally: Tally) -> Iterator[tuple[str, str]]:
         if name.startswith(_COMPACTION):
             continue
         path = os.path.join(folder, name)
-        if os.path.realpath(path).startswith(own + os.sep):
+        if files.is_below(os.path.realpath(path), own):
             yield name.removeprefix(_PREFIX).removesuffix(_SUFFIX), path
         else:
             tally.unread += 1

@@ -56,6 +56,9 @@ AT_START = ("cursor",)
 # Hosts in which an injection holds for one turn, so that each prompt needs it.
 FOR_ONE_TURN = ("gemini",)
 
+# Hosts that show a person what a hook has to say.
+TELLS_PERSON = ("claude-code", "codex", "gemini")
+
 # Hosts whose transcripts can be read (`registry`): only their sessions are queued.
 READABLE = ("claude-code", "codex")
 
@@ -105,6 +108,11 @@ def document(event: str, encoded: str, host: str = "claude-code") -> str:
         return f'{{{also}"additional_context":{encoded}}}\n'
     name = name_of(event, host)
     return f'{{"hookSpecificOutput":{{"hookEventName":"{name}","additionalContext":{encoded}}}}}\n'
+
+
+def notice(text: str) -> str:
+    """Return the output document that shows the person a line and the model nothing."""
+    return files.dump_json({"systemMessage": text}) + "\n"
 
 
 def session_of(payload: Mapping[str, object]) -> str:

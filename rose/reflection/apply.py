@@ -6,11 +6,10 @@ missing, and what is there already is found and left alone. From then on it chan
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rose import files, layout, redact
+from rose import files, layout, redact, refresh
 from rose.check import accept, checks
 from rose.check import context as contexts
 from rose.errors import Unwritable
@@ -188,7 +187,7 @@ def apply(one: Pass, row_ids: Sequence[str], prepared: Prepared | None) -> Appli
     note = undo.Note(one.name, one.facts.session, one.facts.host, case.n, one.at, {})
     begun = undo.begin(store, note, touched)
     for found in due:
-        table.update(store, found.rule.id, {"status": "retired"})
+        table.update(store, found.rule.id, {"status": "retired"}, settings.lessons_paths)
     step = None if prepared is None else _accept(one, prepared, fresh, case.n)
     undo.finish(store, begun)
     active = sum(r.status == "active" for r in table.read(store, settings.lessons_paths).rules)
@@ -201,9 +200,9 @@ def apply(one: Pass, row_ids: Sequence[str], prepared: Prepared | None) -> Appli
 
 
 def _due(one: Pass, record: Record, case: Case, rules: Sequence[Rule]) -> list[retire.Retirement]:
-    paths = {lesson.id: lesson.path for lesson in one.holding.shelf.lessons}
+    ground = refresh.ground_of(one.holding)
     others = [old for old in record.cases if old.session != case.session]
-    found = standing.standings(rules, [*others, case], lambda lesson: paths.get(lesson, lesson))
+    found = standing.standings(rules, [*others, case], ground.lesson_path)
     return retire.due(rules, found)
 
 
@@ -239,9 +238,8 @@ def _trace(one: Pass, applied: Applied) -> None:
         "operations": [] if applied.step is None else [step_json(applied.step)],
         "retired": [{"rule": rule, "reason": reason} for rule, reason in applied.retired],
     }
-    path = os.path.join(one.holding.store.traces, "reflect.jsonl")
     try:
-        files.append_line(path, files.dump_json(line))
+        files.append_line(one.holding.store.trace, files.dump_json(line))
     except Unwritable:
         # The record stands; a trace that the disk refuses is no reason to reflect again.
         return

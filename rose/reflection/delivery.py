@@ -6,7 +6,6 @@ down. The session's note names the blocks by digest; each lies beside it as it w
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -59,7 +58,7 @@ def _rule_lines(store: Store, digest: str) -> list[str]:
     if _DIGEST.fullmatch(digest) is None:
         return []
     try:
-        block = files.read_text(os.path.join(store.blocks, digest + ".txt"))
+        block = files.read_text(store.block(digest))
     except (OSError, ValueError):
         return []
     return [line for line in block.split("\n") if line.startswith("- ")]

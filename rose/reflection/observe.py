@@ -170,8 +170,7 @@ class _Walk:
         found = {}
         for store, rule in rules:
             at = self.arrivals.first_at.get(rule.id)
-            base = store.base if store.kind == "home" else None
-            if at is None or ruling.line(rule, base) != self.arrivals.line[rule.id]:
+            if at is None or ruling.line(rule, store.prefix) != self.arrivals.line[rule.id]:
                 continue
             after = [o.number for o in self.openings.opened.values() if o.last_at > at]
             found[rule.id] = verdicts.verdict(

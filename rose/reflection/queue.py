@@ -52,17 +52,17 @@ def put(
 
 
 def _table_lock(store: layout.Store, wait_s: float) -> files.lock:
-    return files.lock(os.path.join(store.local, "queue.lock"), wait_s)
+    return files.lock(store.queue_lock, wait_s)
 
 
 def working_lock(store: layout.Store, wait_s: float) -> files.lock:
     """Return the lock that a worker holds from its first claim to its last."""
-    return files.lock(os.path.join(store.local, "worker.lock"), wait_s)
+    return files.lock(store.worker_lock, wait_s)
 
 
 def next_lock(store: layout.Store) -> files.lock:
     """Return the lock of the one worker that may wait for its turn; the others have no work."""
-    return files.lock(os.path.join(store.local, "worker.next.lock"), 0)
+    return files.lock(store.next_worker_lock, 0)
 
 
 def _path(store: layout.Store, host: str, session: str) -> str:

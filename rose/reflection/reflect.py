@@ -52,24 +52,6 @@ class Outcome:
         """Return the ids of the rules that were written or changed."""
         return () if self.step is None or self.step.rule is None else (self.step.rule,)
 
-    def notes(self) -> list[str]:
-        """Return what a person should read, a sentence each."""
-        said = [self.reason] if self.reason else []
-        if self.state != "reflected":
-            return said
-        session = self.facts.session
-        if self.step is not None and self.step.rule is not None:
-            operation = self.step.operation
-            verb = "Learned" if operation.kind == "add" else "Widened"
-            said.append(
-                f"{verb} {self.step.rule} from session {session}: "
-                f"When {operation.when}: {operation.then}."
-            )
-        said += [f"Retired {rule}: {reason}." for rule, reason in self.retired]
-        if self.learned or self.retired:
-            said.append(f"Take it back with: rose undo {session}")
-        return said
-
 
 @dataclass(frozen=True, slots=True)
 class _Reading:

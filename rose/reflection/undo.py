@@ -203,7 +203,7 @@ def _trace(store: Store, undone: Undone, at: str) -> None:
     with contextlib.suppress(Unwritable):
         # The rules are as they were; a trace that the disk refuses changes nothing of that.
         text = files.dump_json({**line, "left": left})
-        files.append_line(os.path.join(store.traces, "reflect.jsonl"), text)
+        files.append_line(store.trace, text)
 
 
 def _take_back_credit(store: Store, share: str, session: str) -> None:

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rose import files
+from rose import files, session
 from rose.reflection import queue
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rose.routing.cases import Case
 
 
-TIME = "%Y-%m-%dT%H:%M:%SZ"
 # What failed longer ago than this says little about how things are.
 FRESH_S = 7 * 86_400
 
@@ -132,7 +131,7 @@ def latest_failure(stores: Sequence[Store], now: float) -> Failure | None:
     found = [failure for store in stores for failure in _failures(store)]
     latest = max(found, key=lambda failure: failure.at, default=None)
     try:
-        when = calendar.timegm(time.strptime("" if latest is None else latest.at, TIME))
+        when = calendar.timegm(time.strptime("" if latest is None else latest.at, session.TIME))
     except ValueError:
         # Without a time nobody can call it old.
         return latest

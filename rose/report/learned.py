@@ -100,9 +100,8 @@ def lately(sources: Sources, most: int) -> list[Reflection]:
 
 def _tail(store: Store) -> Iterator[Mapping[str, object]]:
     """Yield the objects near the end of the log; torn lines are passed over."""
-    path = os.path.join(store.traces, "reflect.jsonl")
     try:
-        with open(path, "rb") as stream:
+        with open(store.trace, "rb") as stream:
             size = stream.seek(0, os.SEEK_END)
             stream.seek(max(0, size - TAIL_BYTES))
             raw = stream.read()

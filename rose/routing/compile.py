@@ -108,7 +108,7 @@ def _digest(text: str) -> str:
 
 def _write(first: Store, layer: Mapping[str, object]) -> str:
     """Write the block under its digest, then the layer; return why it was not written, if so."""
-    block = os.path.join(first.blocks, f"{layer['digest']}.txt")
+    block = first.block(str(layer["digest"]))
     try:
         if layer["block"] and not os.path.exists(block):
             files.replace(block, str(layer["block"]))

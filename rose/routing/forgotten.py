@@ -29,17 +29,13 @@ class Forgotten:
     """A deleted rule; `match` and `targets` are what it is known by."""
 
     rule: str
-    when: str
-    then: str
     effect: str
     match: tuple[str, ...]
     targets: tuple[str, ...]
-    at: str
-    path: str
 
 
 def path_of(store: Store, rule_id: str) -> str:
-    return os.path.join(store.dot, "rejections", f"{rule_id}.md")
+    return os.path.join(store.rejections, f"{rule_id}.md")
 
 
 def write(store: Store, rule: rules.Rule, at: str) -> str:
@@ -56,7 +52,7 @@ def read(store: Store) -> tuple[tuple[Forgotten, ...], list[Finding]]:
 
     Other rejections lie in the same folder and are passed over.
     """
-    folder = os.path.join(store.dot, "rejections")
+    folder = store.rejections
     try:
         names = sorted(name for name in os.listdir(folder) if rules.ID.fullmatch(name[:-3]))
     except FileNotFoundError:
@@ -88,20 +84,13 @@ def _take(path: str, where: str, found: list[Forgotten], findings: list[Finding]
 
 
 def _forgotten(fields: Mapping[str, Any], path: str) -> Forgotten:
+    effect = fields.get("effect")
     return Forgotten(
         rule=os.path.basename(path)[:-3],
-        when=_text(fields.get("when")),
-        then=_text(fields.get("then")),
-        effect=_text(fields.get("effect")) or "prefer",
+        effect=effect if effect and isinstance(effect, str) else "prefer",
         match=_texts(fields.get("match")),
         targets=_texts(fields.get("targets")),
-        at=_text(fields.get("at")),
-        path=path,
     )
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _texts(value: object) -> tuple[str, ...]:

@@ -31,17 +31,12 @@ def folders(store: Store) -> list[str]:
     return [store.ledger("local"), store.ledger("commit")]
 
 
-def snapshot_path(store: Store) -> str:
-    return os.path.join(store.local, "ledger.json")
-
-
 def read(store: Store, *, cache: bool = True) -> Record:
     """Return the folded record of a store.
 
     Files that cannot be read count as absent; torn and foreign lines are counted.
     """
-    snapshot = snapshot_path(store)
-    rows = derived.load(snapshot).get("files") if cache else None
+    rows = derived.load(store.ledger_cache).get("files") if cache else None
     known = rows if isinstance(rows, dict) else {}
     heap = Heap()
     covered: dict[str, tuple[bytes, Heap]] = {}
@@ -62,7 +57,7 @@ def read(store: Store, *, cache: bool = True) -> Record:
         _take(heap, raw[whole:])
     if cache and behind > SNAPSHOT_AFTER_BYTES:
         fields = {path: _row(*cover) for path, cover in covered.items()}
-        derived.save(snapshot, {"files": fields})
+        derived.save(store.ledger_cache, {"files": fields})
     return heap.record()
 
 
@@ -152,15 +147,14 @@ def writer_name(store: Store) -> str:
 
     Raises Unwritable.
     """
-    path = os.path.join(store.local, "writer")
     try:
-        name = files.read_text(path).strip()
+        name = files.read_text(store.writer).strip()
     except (FileNotFoundError, ValueError):
         name = ""
     except OSError as error:
-        raise Unwritable(f"{path}: not read: {error.strerror or error}.") from error
+        raise Unwritable(f"{store.writer}: not read: {error.strerror or error}.") from error
     if _WRITER.fullmatch(name) is None:
         # None yet, or a person edited it. Lines of an old name stay where they are and count.
         name = secrets.token_hex(6)
-        files.replace(path, name + "\n")
+        files.replace(store.writer, name + "\n")
     return name

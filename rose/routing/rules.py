@@ -62,7 +62,7 @@ def line(rule: Rule, base: str | None = None) -> str:
 
 
 def parse(
-    text: str, path: str, *, where: str | None = None, roots: tuple[str, ...] = ("nodes",)
+    text: str, path: str, roots: tuple[str, ...], *, where: str | None = None
 ) -> tuple[Rule | None, list[Finding]]:
     """Return the rule in a file's text and what is wrong; with an error there is no rule.
 

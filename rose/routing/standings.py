@@ -7,7 +7,6 @@ longer the longer a project has used rose. Derived: deleting it changes no resul
 from __future__ import annotations
 
 import hashlib
-import os
 from dataclasses import astuple, fields
 from typing import TYPE_CHECKING
 
@@ -29,9 +28,8 @@ def read(
     store: Store, rules: Sequence[Rule], lesson_path: LessonPath, paths: Mapping[str, str]
 ) -> dict[str, Standing]:
     """Return the standing of each rule by id; `paths` is what `lesson_path` answers from."""
-    place = os.path.join(store.local, "standings.json")
     ground = [_FIELDS, ledger.stamps(store), _digest(sorted(paths.items()))]
-    stored = derived.load(place)
+    stored = derived.load(store.standings_cache)
     is_same = stored.get("ground") == ground
     kept = stored["of"] if is_same else {}
     found: dict[str, Standing] = {}
@@ -50,7 +48,7 @@ def read(
     record = ledger.read(store)
     found |= evidence.standings(unknown, record.cases, lesson_path)
     of = {rule.id: [_claim(rule), astuple(found[rule.id])] for rule in rules}
-    derived.save(place, {"ground": ground, "n": record.greatest_n, "of": of})
+    derived.save(store.standings_cache, {"ground": ground, "n": record.greatest_n, "of": of})
     return found
 
 

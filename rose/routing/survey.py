@@ -76,7 +76,6 @@ class Survey:
     places: tuple[Place, ...]
     unreadable: tuple[str, ...]
     tables: tuple[Table, ...]
-    heading: layer.Heading
     block: str
     tokens: int
     counter: str
@@ -107,7 +106,7 @@ def survey(grounds: Sequence[Ground], *, exact: bool) -> Survey:
         table.read(g.store, g.settings.lessons_paths, most_new=most_new) for g in grounds
     )
     heading = heading_of(grounds)
-    lines = Costs(os.path.join(grounds[0].store.local, "tokens.json"), exact=exact)
+    lines = Costs(grounds[0].store.costs_cache, exact=exact)
     texts = [text for rows in tables for text in rows.lines.values()]
     lines.count([*heading.lines, heading.home_line, *texts])
     places = _places(grounds, tables, lines.feed)
@@ -126,7 +125,6 @@ def survey(grounds: Sequence[Ground], *, exact: bool) -> Survey:
         tuple(placed),
         _unreadable(tables, placed),
         tables,
-        heading,
         layer.render(heading, fit.kept),
         fit.tokens,
         lines.counter,

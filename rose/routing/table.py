@@ -52,13 +52,9 @@ def path_of(store: Store, rule_id: str) -> str:
     return os.path.join(store.routing, rule_id + ".md")
 
 
-def cache_path(store: Store) -> str:
-    return os.path.join(store.local, "rules.json")
-
-
 def read(
     store: Store,
-    roots: tuple[str, ...] = ("nodes",),
+    roots: tuple[str, ...],
     *,
     cache: bool = True,
     most_new: int | None = None,
@@ -100,7 +96,7 @@ def read(
         findings.extend(Finding(*fields) for fields in row[2])
     if cache and stale:
         fields = {"base": store.base, "roots": list(roots), "files": kept}
-        derived.save(cache_path(store), fields)
+        derived.save(store.rules_cache, fields)
     return Table(tuple(found), tuple(findings), stamps, lines, keys, unread)
 
 
@@ -148,13 +144,13 @@ def _row(store: Store, path: str, roots: tuple[str, ...]) -> list[Any]:
     except _UnreadableError as error:
         faults = [Finding(error.rule, f"{where}:{error.line}", f"{error}.", error.repair)]
     else:
-        rule, faults = rules.parse(text, path, where=where, roots=roots)
+        rule, faults = rules.parse(text, path, roots, where=where)
         if rule is not None:
             faults += _content_faults(rule, where, roots)
     rows = [[f.rule, f.where, f.message, f.repair, f.severity, f.expected] for f in faults]
     if rule is None or errors(faults):
         return [None, rows, "", ""]
-    line = rules.line(rule, store.base if store.kind == "home" else None)
+    line = rules.line(rule, store.prefix)
     evidence = [[e.session, e.quote, e.region, e.lines] for e in rule.evidence]
     head = [rule.id, rule.when, rule.then, rule.effect, rule.targets, rule.match, rule.origin]
     tail = [rule.status, rule.approval, rule.born, rule.created, evidence, rule.note]
@@ -226,7 +222,7 @@ def _rule_of(row: list[Any], path: str) -> Rule:
 
 def _load_cache(store: Store, roots: tuple[str, ...]) -> dict[str, Any]:
     """Return the cached rows by file name; anything but a cache of this version is empty."""
-    stored = derived.load(cache_path(store))
+    stored = derived.load(store.rules_cache)
     same = stored.get("roots") == list(roots) and stored.get("base") == store.base
     rows = stored.get("files") if same else None
     return rows if isinstance(rows, dict) and all(map(_is_row, rows.values())) else {}
@@ -247,8 +243,7 @@ def update(
     store: Store,
     rule_id: str,
     changes: Mapping[str, object | None],
-    *,
-    roots: tuple[str, ...] = ("nodes",),
+    roots: tuple[str, ...],
 ) -> Rule:
     """Set or delete keys in a rule's file and return the rule; all else keeps its bytes.
 
@@ -262,7 +257,7 @@ def update(
         raise RoseError(f"{rule_id}: {error}. `rose route` lists the rules.") from error
     texts = {key: str(value) if isinstance(value, int) else value for key, value in changes.items()}
     edited = frontmatter.edit(text, texts, path)
-    rule, findings = rules.parse(edited, path, roots=roots)
+    rule, findings = rules.parse(edited, path, roots)
     if rule is None:
         raise Refused(findings)
     files.replace(path, edited, follow=store.base)

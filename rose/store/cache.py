@@ -5,7 +5,6 @@ A row holds for as long as its file's stamp does.
 
 from __future__ import annotations
 
-import os
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -21,21 +20,18 @@ if TYPE_CHECKING:
 # Raised whenever `parse` reads a file differently.
 VERSION = 1
 _NAMES = tuple(field.name for field in fields(Parsed))
-
-
-def path_of(store: Store) -> str:
-    return os.path.join(store.local, "lessons.json")
+_LISTS = (_NAMES.index("tags"), _NAMES.index("evidence"))
 
 
 def load(store: Store) -> dict[str, Any]:
     """Return the rows by store path, `[stamp, fields]`; nothing where there is no sound cache."""
-    stored = derived.load(path_of(store))
+    stored = derived.load(store.lessons_cache)
     rows = stored.get("files") if stored.get("v") == VERSION else None
     return rows if isinstance(rows, dict) else {}
 
 
 def save(store: Store, rows: Mapping[str, Any]) -> None:
-    derived.save(path_of(store), {"v": VERSION, "files": rows})
+    derived.save(store.lessons_cache, {"v": VERSION, "files": rows})
 
 
 def pack(stamp: list[int], parsed: Parsed) -> list[Any]:
@@ -49,9 +45,12 @@ def unpack(row: object, stamp: list[int]) -> Parsed | None:
     if not isinstance(row, list) or len(row) != 2 or row[0] != stamp:  # noqa: PLR2004 - see load
         return None
     try:
-        given = dict(zip(_NAMES, row[1], strict=True))
-        findings = tuple(Finding(*fault) for fault in given["findings"])
-        lists = {name: tuple(given[name]) for name in ("tags", "evidence")}
-        return Parsed(**{**given, **lists, "findings": findings})
-    except (TypeError, ValueError):
+        values = [*row[1]]
+        if len(values) != len(_NAMES):
+            return None
+        for at in _LISTS:
+            values[at] = tuple(values[at])
+        values[-1] = tuple(Finding(*fault) for fault in values[-1]) if values[-1] else ()
+        return Parsed(*values)
+    except TypeError:
         return None

@@ -10,6 +10,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rose import files
 from rose.findings import Finding
 
 if TYPE_CHECKING:
@@ -72,11 +73,11 @@ def _is_text(name: str) -> bool:
 class _Walker:
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.top = os.path.realpath(store.base).rstrip(os.sep) + os.sep
+        self.top = os.path.realpath(store.base)
         own = [store.dot]
         if store.kind == "home":
             own = [os.path.join(store.dot, name) for name in OWN_FOLDERS]
-        self.own = tuple(os.path.realpath(path) + os.sep for path in own)
+        self.own = [os.path.realpath(path) for path in own]
         self.seen: set[tuple[int, int]] = set()
         self.found: list[Found] = []
         self.findings: list[Finding] = []
@@ -168,8 +169,8 @@ class _Walker:
 
     def _stays(self, path: str) -> bool:
         """Tell whether a path lies in the project, and not among what rose itself keeps there."""
-        real = os.path.realpath(path) + os.sep
-        return real.startswith(self.top) and not real.startswith(self.own)
+        real = os.path.join(os.path.realpath(path), "")
+        return files.is_below(real, self.top) and not any(files.is_below(real, f) for f in self.own)
 
     def _report(
         self, rule: str, path: str, message: str, repair: str, severity: Severity = "error"

@@ -97,9 +97,9 @@ def _place(store: Store, root: str, folder: str, findings: list[Finding]) -> str
     is_plain = not folder.strip().startswith("/") and walk.is_safe_name(inner)
     is_plain = is_plain and all(part and part[0] != "." for part in parts)
     place = _nameable(store, root, parts) if is_plain else root
-    top = os.path.realpath(store.base).rstrip(os.sep) + os.sep
-    full = os.path.realpath(os.path.join(store.base, place)) + os.sep
-    if not (is_plain and full.startswith(top) and walk.SKIPPED.isdisjoint(place.split("/"))):
+    full = os.path.join(os.path.realpath(os.path.join(store.base, place)), "")
+    is_inside = files.is_below(full, os.path.realpath(store.base))
+    if not (is_plain and is_inside and walk.SKIPPED.isdisjoint(place.split("/"))):
         message = f"{folder!r} is no folder below {root}/."
         findings.append(Finding("folder", "folder", message, f"Name one such as {root}/testing."))
     return place

@@ -18,7 +18,7 @@ NOW = {"born": 7, "created": "2026-11-30T09:12:44Z"}
 
 def _context(store, **fields) -> Context:
     given = {
-        "rules": table.read(store).rules,
+        "rules": table.read(store, ("nodes",)).rules,
         "roots": ("nodes",),
         "has_lesson": lambda path: targets.first_match(path, ["nodes/testing/db.md"]) is not None,
         "max_tokens": 800,
@@ -34,7 +34,7 @@ def _teach(store, when="When the tests run.", then="read nodes/testing/.", **fie
 def test_an_accepted_rule_is_on_disk_as_it_is_returned(tmp_path):
     store = a_store(tmp_path)
     taught = _teach(store, note="Why.\n", match=("command:pytest",)).rule
-    assert table.read(store).rules == (taught,)
+    assert table.read(store, ("nodes",)).rules == (taught,)
     assert (taught.when, taught.then) == ("the tests run", "read nodes/testing/")
     assert (taught.targets, taught.born) == (("nodes/testing/",), 7)
     assert (taught.origin, taught.status, taught.approval) == ("manual", "active", None)
@@ -51,7 +51,7 @@ def test_warnings_come_back_with_the_rule(tmp_path):
 def test_a_refusal_changes_nothing_on_disk(tmp_path, fields):
     store = a_store(tmp_path)
     put(store, a_rule("r_0000aa"))
-    table.read(store)
+    table.read(store, ("nodes",))
     write(store.lock, "")
     before = tree(store.dot)
     with pytest.raises(Refused) as refused:
@@ -88,7 +88,7 @@ def test_of_many_who_teach_one_condition_at_once_one_succeeds(tmp_path):
     with ThreadPoolExecutor(8) as pool:
         results = list(pool.map(teach, range(16)))
     assert sum(result is not None for result in results) == 1
-    assert len(table.read(store).rules) == 1
+    assert len(table.read(store, ("nodes",)).rules) == 1
 
 
 def test_a_reworded_rule_keeps_its_id_and_what_a_person_wrote(tmp_path):

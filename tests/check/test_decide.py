@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from rose import config, files
+from rose import files
 from rose.check import context, decide
 from rose.errors import Locked, RoseError, Unwritable
 from rose.findings import Refused
@@ -26,9 +26,8 @@ def store(tmp_path):
 
 
 def now(store):
-    settings = config.read(store)[0]
-    shelf = lessons.scan(store, settings)
-    return context.of_store(lessons.Holding(store, settings, shelf), settings.routing_max_tokens)
+    holding = lessons.hold(store)
+    return context.of_store(holding, holding.settings.routing_max_tokens)
 
 
 def test_the_context_knows_which_lessons_are_active_and_what_took_the_place_of_others(store):
@@ -66,11 +65,39 @@ def test_a_rule_that_cannot_be_deleted_leaves_no_rejection(store):
     assert forgotten.read(store) == ((), [])
 
 
-def test_every_decision_waits_for_the_lock(store, monkeypatch):
+@pytest.mark.parametrize(
+    "decision",
+    [
+        lambda store, rule_id: decide.forget(store, rule_id, ROOTS, AT),
+        lambda store, rule_id: decide.restore(store, rule_id, now(store)),
+        lambda store, rule_id: decide.approve(store, rule_id, now(store)),
+        lambda store, rule_id: decide.decline(store, rule_id, ROOTS),
+    ],
+    ids=["forget", "restore", "approve", "decline"],
+)
+def test_every_decision_waits_for_the_lock(store, monkeypatch, decision):
     monkeypatch.setattr(files, "LOCK_WAIT_S", 0.01)
     rule_id = factories.a_rule_file(store, status="proposed")
+    before = files.read_text(table.path_of(store, rule_id))
     with files.lock(store.lock, 0), pytest.raises(Locked):
-        decide.approve(store, rule_id, now(store))
+        decision(store, rule_id)
+    assert files.read_text(table.path_of(store, rule_id)) == before
+
+
+@pytest.mark.parametrize(
+    ("status", "decision"),
+    [
+        ("proposed", lambda store, rule_id: decide.approve(store, rule_id, now(store))[0]),
+        ("retired", lambda store, rule_id: decide.restore(store, rule_id, now(store))[0]),
+        ("active", lambda store, rule_id: decide.decline(store, rule_id, ("docs",))),
+    ],
+    ids=["approve", "restore", "decline"],
+)
+def test_the_targets_of_a_decided_rule_lie_in_the_stores_own_folders(store, status, decision):
+    files.replace(store.config, "lessons:\n  paths: [docs]\n")
+    factories.a_lesson_file(store, "docs/guide.md")
+    rule_id = factories.a_rule_file(store, status=status, then="read docs/guide.md")
+    assert decision(store, rule_id).targets == ("docs/guide.md",)
 
 
 def test_a_rule_larger_than_a_quarter_of_the_cap_is_not_approved(store):

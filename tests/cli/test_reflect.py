@@ -76,7 +76,7 @@ def test_the_first_session_of_a_kind_says_that_it_takes_two(shop):
 
 def test_the_second_session_says_what_was_learned_from_where_and_the_way_back(shop):
     result = both(shop)
-    (rule,) = table.read(shop).rules
+    (rule,) = table.read(shop, ("nodes",)).rules
     learned = result.out.split("learned    ")[1].splitlines()
     assert learned[0] == f"added {rule.id} (match: {rule.match[0]})"
     assert learned[1].strip().startswith("- When the task ")
@@ -98,7 +98,7 @@ def test_a_dry_run_says_what_would_be_learned_and_writes_nothing(shop):
     assert "dry run: nothing was written" in result.out
     assert "undo:" not in result.out
     assert ledger.read(shop) == before
-    assert table.read(shop).rules == ()
+    assert table.read(shop, ("nodes",)).rules == ()
 
 
 def test_a_session_that_is_recorded_already_changes_nothing(shop):
@@ -349,7 +349,7 @@ def test_a_failed_session_that_is_reflected_on_by_hand_leaves_the_queue(shop):
 
 def test_undo_takes_the_last_reflection_back(shop):
     both(shop)
-    (rule,) = table.read(shop).rules
+    (rule,) = table.read(shop, ("nodes",)).rules
     result = rose(shop, "undo")
     assert result.code == 0
     assert result.out == (
@@ -358,14 +358,14 @@ def test_undo_takes_the_last_reflection_back(shop):
         "routing    0 selection rules over 15 lessons  "
         "(ratio 0.00, should fall as the store grows)\n"
     )
-    assert table.read(shop).rules == ()
+    assert table.read(shop, ("nodes",)).rules == ()
     assert [case.session for case in ledger.read(shop).cases] == [FIRST]
     assert f"added {rule.id} (taken back since)" in rose(shop, "status").out
 
 
 def test_undo_says_of_a_rule_that_is_gone_that_it_was_gone_already(shop):
     both(shop)
-    (rule,) = table.read(shop).rules
+    (rule,) = table.read(shop, ("nodes",)).rules
     rose(shop, "route", "--forget", rule.id)
     assert f"added {rule.id} (forgotten since)" in rose(shop, "status").out
     assert f"  {rule.id} was gone already\n" in rose(shop, "undo").out
@@ -387,7 +387,7 @@ def test_undo_of_a_session_that_changed_no_rule_says_so(shop):
 
 def test_undo_leaves_a_rule_that_a_person_edited(shop):
     both(shop)
-    (rule,) = table.read(shop).rules
+    (rule,) = table.read(shop, ("nodes",)).rules
     files.replace(rule.path, files.read_text(rule.path) + "mine\n")
     result = rose(shop, "undo", SECOND)
     assert f"{rule.id} is left alone: it was edited since" in result.out
@@ -398,7 +398,7 @@ def test_undo_leaves_a_rule_that_a_person_edited(shop):
 
 def test_undo_in_json(shop):
     both(shop)
-    (rule,) = table.read(shop).rules
+    (rule,) = table.read(shop, ("nodes",)).rules
     found = rose(shop, "undo", "--json").json
     assert found == {
         "session": SECOND,
@@ -420,17 +420,17 @@ def test_undo_with_nothing_to_take_back_is_refused(shop, words):
 
 def test_a_forgotten_rule_is_not_written_again(shop):
     both(shop)
-    (rule,) = table.read(shop).rules
+    (rule,) = table.read(shop, ("nodes",)).rules
     rose(shop, "route", "--forget", rule.id)
     rose(shop, "undo", SECOND)
     result = rose(shop, "reflect", "--transcript", transcript(shop, "work-2"), "--json")
     assert result.code == 0
-    assert rule.match not in [again.match for again in table.read(shop).rules]
+    assert rule.match not in [again.match for again in table.read(shop, ("nodes",)).rules]
 
 
 def test_a_rule_that_was_not_delivered_is_named_when_its_lesson_is_used(shop):
     both(shop)
-    (rule,) = table.read(shop).rules
+    (rule,) = table.read(shop, ("nodes",)).rules
     path = transcript(shop, "work-routed")
     result = rose(shop, "reflect", "--transcript", path)
     said = " ".join(result.out.split())
@@ -476,7 +476,7 @@ def prompted(shop, name):
 
 def test_a_delivered_rule_is_credited_and_the_credit_is_shown(shop):
     both(shop)
-    (rule,) = table.read(shop).rules
+    (rule,) = table.read(shop, ("nodes",)).rules
     result = rose(shop, "reflect", "--transcript", prompted(shop, "work-routed"))
     assert f"rules      1 sent, 1 delivered\n           {rule.id} followed-useful\n" in result.out
     assert "nothing: what was used had been offered by a rule; it is credited" in result.out

@@ -56,7 +56,7 @@ def credit(store, **fields):
 def reflected(store, **fields):
     """Append a line to the log of reflections."""
     line = {"v": 1, "at": NOW, "session": "s1", "host": "codex", "n": 1, "rows": 9, **fields}
-    files.append_line(os.path.join(store.traces, "reflect.jsonl"), files.dump_json(line))
+    files.append_line(store.trace, files.dump_json(line))
 
 
 def failed(store, problem, *, days=0, event="UserPromptSubmit", host=""):
@@ -341,7 +341,7 @@ def test_the_home_store_is_named_and_counted(project, tmp_path):
 def test_torn_lines_in_the_log_of_reflections_are_passed_over(project):
     factories.a_rule_file(project, id="r_00000a")
     reflected(project, operations=[an_operation()])
-    path = os.path.join(project.traces, "reflect.jsonl")
+    path = project.trace
     files.replace(path, files.read_text(path) + '{"v":1,"sess\n[]\n{"session": "s1"}\n{"v":')
     assert row(status(project), "learned")[0].endswith("added r_00000a")
 
@@ -366,7 +366,7 @@ def test_what_became_of_a_learned_rule_is_told_by_its_file_the_rejection_and_the
     if undone is not None:
         reflected(project, undone=True, left=undone)
     if file == "forgotten":
-        forgotten.write(project, table.read(project).rules[0], NOW)
+        forgotten.write(project, table.read(project, ("nodes",)).rules[0], NOW)
     if file != "there":
         table.delete(project, "r_00000a")
     found = run("status", "--json", cwd=project.base).json["learned"]

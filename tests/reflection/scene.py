@@ -86,7 +86,7 @@ class Scene:
         return observe.observe(transcript, [holding], rules, sent or delivery.Sent())
 
     def rules(self):
-        return table.read(self.store).rules
+        return table.read(self.store, ("nodes",)).rules
 
     def send(self, name: str, host: str = "claude-code") -> str:
         """Note the compiled layer as sent to a session, and return the block."""

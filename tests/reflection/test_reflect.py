@@ -59,14 +59,6 @@ def test_two_sessions_of_one_kind_teach_one_rule(scene):
     assert {item.session for item in rule.evidence} == {outcome.facts.session}
 
 
-def test_the_person_is_told_what_was_learned_and_how_to_take_it_back(scene):
-    outcome = learn(scene)
-    said = "\n".join(outcome.notes())
-    assert outcome.learned[0] in said
-    assert outcome.facts.session in said
-    assert f"rose undo {outcome.facts.session}" in said
-
-
 def test_another_kind_of_work_teaches_nothing(scene):
     scene.reflect(scene.capture("work-1"))
     scene.reflect(scene.capture("work-docs"))
@@ -121,7 +113,7 @@ def test_a_block_that_the_host_cut_was_not_delivered_and_blames_nobody(scene):
 def test_a_rule_that_was_reworded_since_it_was_sent_gets_no_verdict(scene):
     rule = learn(scene).learned[0]
     block = scene.send(session_id_of("work-routed"))
-    table.update(scene.store, rule, {"then": f"look at nodes/{DB}.md"})
+    table.update(scene.store, rule, {"then": f"look at nodes/{DB}.md"}, ("nodes",))
     outcome = scene.reflect(scene.capture("work-routed", lambda text: with_block(text, block)))
     assert outcome.facts.delivered == (rule,)
     assert outcome.facts.verdicts == {}
@@ -148,7 +140,7 @@ def test_a_second_run_changes_nothing(scene):
     before = snapshot(scene.base)
     again = scene.reflect(scene.capture("work-2"))
     assert again.state == "already"
-    assert again.notes() != []
+    assert again.reason
     assert snapshot(scene.base) == before
 
 
@@ -206,7 +198,7 @@ def test_a_dry_run_on_a_fresh_store_leaves_no_file_behind(scene):
 
 def test_the_trace_keeps_each_operation(scene):
     learn(scene)
-    lines = [line for _, line in files.read_jsonl(f"{scene.store.traces}/reflect.jsonl")]
+    lines = [line for _, line in files.read_jsonl(scene.store.trace)]
     assert [len(line["operations"]) for line in lines] == [0, 1]
     assert lines[1]["operations"][0]["kind"] == "add"
     assert lines[1]["operations"][0]["accepted"] is True
@@ -219,7 +211,7 @@ def test_what_the_checks_refuse_is_traced_and_never_written(tmp_path):
     assert outcome.learned == ()
     assert [finding.rule for finding in outcome.step.findings] == ["too-large"]
     assert scene.rules() == ()
-    lines = [line for _, line in files.read_jsonl(f"{scene.store.traces}/reflect.jsonl")]
+    lines = [line for _, line in files.read_jsonl(scene.store.trace)]
     assert "too-large" in lines[1]["operations"][0]["findings"][0]
 
 
@@ -282,11 +274,10 @@ def test_a_shared_ledger_holds_prompts_only_where_that_was_chosen(tmp_path, sett
 
 def test_a_block_and_a_lesson_in_the_prompt_teach_nothing(scene):
     block = f"rose routing layer v1: x\nStore: y\n- When the task is z: read nodes/{DB}.md"
-    for number in (1, 2):
-        prompt = f"{DB_LINE}\n\n{block}\n\nGo on with the suite"
-        outcome = scene.reflect(a_session(scene, number, prompt))
-        assert outcome.facts.used == ()
-        assert "routing" not in outcome.facts.task
+    prompt = f"{DB_LINE}\n\n{block}\n\nGo on with the suite"
+    facts = [scene.reflect(a_session(scene, number, prompt)).facts for number in (1, 2)]
+    assert [each.used for each in facts] == [(), ()]
+    assert ["routing" in each.task for each in facts] == [False, False]
     assert scene.rules() == ()
 
 
@@ -294,7 +285,7 @@ def test_a_session_of_roses_own_reflection_is_never_reflected_on(scene):
     rows = [making.user("<rose-reflection>\nWhat was learned?", 0), making.said("{}", 1)]
     outcome = scene.reflect(scene.session(1, *rows))
     assert outcome.state == "nothing"
-    assert outcome.notes() != []
+    assert outcome.reason
     assert scene.ledger_lines() == []
 
 
@@ -426,7 +417,7 @@ def test_a_session_that_has_nothing_to_do_with_home_leaves_no_line_there(scene):
     home = with_home(scene)
     learn(scene)
     assert ledger.read(home).cases == ()
-    assert table.read(home).rules == ()
+    assert table.read(home, ("nodes",)).rules == ()
 
 
 def test_codex_sessions_are_reflected_on_as_well(scene):

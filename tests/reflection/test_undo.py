@@ -69,7 +69,7 @@ def test_a_named_reflection_is_taken_back(scene):
 
 def test_what_a_person_edited_since_is_left_and_named(scene):
     rule = learn(scene).learned[0]
-    table.update(scene.store, rule, {"then": f"skim nodes/{DB}.md"})
+    table.update(scene.store, rule, {"then": f"skim nodes/{DB}.md"}, ("nodes",))
     before = rule_files(scene)
     undone = undo.take_back(scene.stores)
     assert undone.left == ((rule, "it was edited since"),)
@@ -119,17 +119,18 @@ def test_without_a_name_the_last_session_that_changed_a_rule_is_taken_back(scene
 
 def test_the_log_of_reflections_says_what_was_taken_back_and_what_was_left(scene):
     rule = learn(scene).learned[0]
-    table.update(scene.store, rule, {"then": f"skim nodes/{DB}.md"})
+    table.update(scene.store, rule, {"then": f"skim nodes/{DB}.md"}, ("nodes",))
     undone = undo.take_back(scene.stores, at="2026-11-30T13:00:00Z")
-    lines = [line for _, line in files.read_jsonl(f"{scene.store.traces}/reflect.jsonl")]
+    lines = [line for _, line in files.read_jsonl(scene.store.trace)]
     said = {"at": "2026-11-30T13:00:00Z", "session": undone.session, "n": 2, "left": [rule]}
     assert lines[-1] == {"v": 1, "undone": True, **said}
 
 
 def test_a_log_that_cannot_be_written_stops_no_undo(scene):
     rule = learn(scene).learned[0]
-    shutil.rmtree(scene.store.traces)
-    files.replace(scene.store.traces, "no folder")
+    folder = os.path.dirname(scene.store.trace)
+    shutil.rmtree(folder)
+    files.replace(folder, "no folder")
     assert undo.take_back(scene.stores).deleted == (rule,)
 
 

@@ -26,19 +26,15 @@ def store(tmp_path):
 
 
 def test_a_written_rejection_reads_back_as_it_was(store):
-    path = forgotten.write(store, GONE, AT)
+    forgotten.write(store, GONE, AT)
     found, findings = forgotten.read(store)
     assert findings == []
     assert found == (
         forgotten.Forgotten(
             rule=GONE.id,
-            when=GONE.when,
-            then=GONE.then,
             effect="prefer",
             match=GONE.match,
             targets=GONE.targets,
-            at=AT,
-            path=path,
         ),
     )
 

@@ -108,7 +108,7 @@ def test_a_snapshot_and_its_tail_give_the_same_as_the_files(tmp_path, snapshot):
         a_ledger_line(store, lambda n, i=number: _line(f"s{i}", n))
         ledger.read(store)
     ledger.undo_locked(store, "local", "s1")
-    assert os.path.exists(ledger.snapshot_path(store))
+    assert os.path.exists(store.ledger_cache)
     assert ledger.read(store) == ledger.read(store, cache=False)
 
 
@@ -134,8 +134,8 @@ def test_a_spoilt_snapshot_never_crashes(tmp_path, snapshot, field, value):
     store = a_store(tmp_path)
     record(store, _line("a", 1))
     ledger.read(store)
-    stored = derived.load(ledger.snapshot_path(store))
+    stored = derived.load(store.ledger_cache)
     for row in stored["files"].values():
         row[field] = value
-    derived.save(ledger.snapshot_path(store), stored)
+    derived.save(store.ledger_cache, stored)
     assert ledger.read(store).next_n >= 1

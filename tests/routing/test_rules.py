@@ -14,7 +14,7 @@ SHORT = "---\nwhen: docs are built\nthen: read nodes/a.md\n---\n"
 
 
 def test_a_hand_written_rule_needs_a_when_and_a_then_only():
-    rule, findings = rules.parse(SHORT, PATH)
+    rule, findings = rules.parse(SHORT, PATH, ("nodes",))
     assert findings == []
     assert rule == rules.Rule(
         id="r_0000aa",
@@ -41,13 +41,13 @@ def test_a_whole_rule_reads_back_as_it_was_written():
         note="Why.\n",
         path="/p/r_000001.md",
     )
-    assert rules.parse(rules.render(rule), rule.path) == (rule, [])
+    assert rules.parse(rules.render(rule), rule.path, ("nodes",)) == (rule, [])
 
 
 @pytest.mark.parametrize("style", ["\ufeff{}", "{}\n\nwhy\n", "\ufeff# no"])
 def test_a_byte_order_mark_changes_nothing(style):
     text = style.format(SHORT) if "{}" in style else "\ufeff" + SHORT
-    rule, findings = rules.parse(text.replace("\n", "\r\n"), PATH)
+    rule, findings = rules.parse(text.replace("\n", "\r\n"), PATH, ("nodes",))
     assert findings == []
     assert rule is not None
     assert rule.when == "docs are built"
@@ -55,14 +55,14 @@ def test_a_byte_order_mark_changes_nothing(style):
 
 @pytest.mark.parametrize("key", ["targets: nodes/x/", "targets: [nodes/x/]"])
 def test_a_single_text_stands_for_a_list_of_one(key):
-    rule, _ = rules.parse(SHORT.replace("---\nwhen", f"---\n{key}\nwhen"), PATH)
+    rule, _ = rules.parse(SHORT.replace("---\nwhen", f"---\n{key}\nwhen"), PATH, ("nodes",))
     assert rule is not None
     assert rule.targets == ("nodes/x/",)
 
 
 def test_a_condition_is_rendered_from_match_where_there_is_none():
     text = "---\nmatch: command:pytest\nthen: read nodes/a.md\n---\n"
-    rule, findings = rules.parse(text, PATH)
+    rule, findings = rules.parse(text, PATH, ("nodes",))
     assert findings == []
     assert rule is not None
     assert rule.when == "the task runs `pytest`"
@@ -89,7 +89,7 @@ def test_a_condition_is_rendered_from_match_where_there_is_none():
 )
 def test_a_bad_field_is_named_with_its_line(line, expected_rule, expected):
     text = f"---\nwhen: docs are built\nthen: read nodes/a.md\n{line}\n---\n"
-    rule, findings = rules.parse(text, PATH)
+    rule, findings = rules.parse(text, PATH, ("nodes",))
     assert rule is None
     assert [f.rule for f in findings] == [expected_rule]
     assert findings[0].where == f"{PATH}:4"
@@ -113,13 +113,13 @@ def test_a_bad_field_is_named_with_its_line(line, expected_rule, expected):
     ],
 )
 def test_a_rule_that_says_nothing_is_an_error(text, expected):
-    rule, findings = rules.parse(text, PATH)
+    rule, findings = rules.parse(text, PATH, ("nodes",))
     assert rule is None
     assert [f.rule for f in errors(findings)] == expected
 
 
 def test_an_unquoted_colon_is_recovered_and_reported():
-    rule, findings = rules.parse("---\nwhen: the task: tests\nthen: x\n---\n", PATH)
+    rule, findings = rules.parse("---\nwhen: the task: tests\nthen: x\n---\n", PATH, ("nodes",))
     assert rule is not None
     assert rule.when == "the task: tests"
     assert [f.severity for f in findings] == ["warning"]
@@ -132,7 +132,7 @@ def test_a_home_rule_renders_absolute_targets():
 
 
 def test_what_a_person_typed_around_a_clause_is_not_in_the_rule():
-    rule, _ = rules.parse("---\nwhen: When docs.\nthen: read nodes/a.md.\n---\n", PATH)
+    rule, _ = rules.parse("---\nwhen: When docs.\nthen: read nodes/a.md.\n---\n", PATH, ("nodes",))
     assert rule is not None
     assert rules.line(rule) == "- When docs: read nodes/a.md"
     assert rules.line(replace(rule, when="When docs.")) == rules.line(rule)

@@ -27,11 +27,11 @@ def path_of(lesson: str) -> str:
 
 
 def read(store, paths=None):
-    return standings.read(store, table.read(store).rules, path_of, paths or {})
+    return standings.read(store, table.read(store, ("nodes",)).rules, path_of, paths or {})
 
 
 def afresh(store):
-    rules = table.read(store).rules
+    rules = table.read(store, ("nodes",)).rules
     return evidence.standings(rules, ledger.read(store).cases, path_of)
 
 
@@ -70,7 +70,7 @@ def test_whatever_moves_the_result_is_that_of_the_ledger(store, change):
 
 def test_a_lesson_that_moved_counts_under_its_new_path(store):
     read(store)
-    rules = table.read(store).rules
+    rules = table.read(store, ("nodes",)).rules
     moved = {"testing/db": "nodes/elsewhere.md"}
     found = standings.read(store, rules, lambda lesson: moved[lesson], moved)
     assert (found["r_0000aa"].helped, found["r_0000aa"].wasted) == (0, 3)

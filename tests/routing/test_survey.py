@@ -136,6 +136,33 @@ def test_a_rule_that_leads_to_archived_lessons_only_is_not_injected(tmp_path):
     }
 
 
+@pytest.mark.parametrize(
+    ("path", "then", "waits"),
+    [
+        ("nodes/upper/A.MD", "read nodes/upper/", ""),
+        ("nodes/upper/A.MD", "read nodes/upper/A.MD", ""),
+        ("nodes/node_modules/a.md", "read nodes/node_modules/", "targets gone"),
+        ("nodes/.hidden/a.md", "read nodes/.hidden/a.md", "targets gone"),
+        ("nodes/plain/a.txt", "read nodes/plain/a.txt", "targets gone"),
+    ],
+)
+def test_a_rule_leads_to_what_the_list_of_lessons_holds(tmp_path, path, then, waits):
+    store = a_store(tmp_path)
+    write(f"{store.base}/{path}", "# A lesson\n")
+    put(store, a_rule("r_0000aa", then=then, targets=(then.split()[-1],)))
+    (found,) = survey([ground(store)], exact=False).places
+    assert found.waits.split(":")[0] == waits
+    assert (found.witness is None) is bool(waits)
+
+
+def test_a_link_that_leaves_the_store_is_no_witness(tmp_path):
+    store = a_store(tmp_path)
+    write(str(tmp_path / "outside" / "x.md"), "# Secret\n")
+    os.symlink(tmp_path / "outside", f"{store.base}/nodes/out")
+    put(store, a_rule("r_0000aa", then="read nodes/out/", targets=("nodes/out/",)))
+    assert _waits(survey([ground(store)], exact=False)) == {"r_0000aa": "targets gone: nodes/out/"}
+
+
 def test_a_lesson_is_found_by_its_id_under_any_root(tmp_path):
     store = a_store(tmp_path)
     write(f"{store.base}/docs/guide.md", "# Guide\n")

@@ -88,7 +88,6 @@ def test_targets_overlap_when_one_may_hold_the_other(one, other, expected):
         ("nodes/\0", None),
     ],
 )
-def test_the_witness_of_a_target_is_a_file_that_answers_to_it(target, expected):
-    assert (
-        targets.first_match(target, ["nodes/deploy/rollback.md", "nodes/testing/db.md"]) == expected
-    )
+def test_the_first_match_of_a_target_is_a_lesson_that_answers_to_it(target, expected):
+    paths = ["nodes/deploy/rollback.md", "nodes/testing-old.md", "nodes/testing/db.md"]
+    assert targets.first_match(target, paths) == expected

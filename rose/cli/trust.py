@@ -1,0 +1,58 @@
+"""`rose trust` and `rose off`: what a person allows, here and for one session."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from rose import files, layout, session, trust
+from rose.cli import terminal
+from rose.cli.app import app
+from rose.errors import UsageError
+from rose.hosts import wire
+
+
+@app.command("trust")
+def trust_command(
+    *, revoke: Annotated[bool, typer.Option("--revoke", help="Trust it no longer.")] = False
+) -> None:
+    """Let the hook use a store that came with a cloned repository.
+
+    Rules in it reach your agent's context, so look at them first: rose route.
+    A store that `rose init` made is trusted already.
+
+    Example: rose trust
+    """
+    found = terminal.stores()
+    store = found.project or found.first()
+    if store.kind == "home":
+        terminal.out("The home store is your own; nothing to decide.")
+        return
+    changed = (trust.remove if revoke else trust.add)(store, os.environ)
+    state = "trusted" if trust.is_trusted(store, os.environ) else "not trusted"
+    terminal.out(f"{terminal.short(store.dot)} is {state}{'' if changed else ' already'}.")
+
+
+@app.command("off")
+def off_command(
+    *,
+    named: Annotated[
+        str, typer.Option("--session", metavar="ID", help="Which; without it, the one we run in.")
+    ] = "",
+) -> None:
+    """Switch rose off for one session: nothing is sent from now on and nothing is learned.
+
+    `ROSE_OFF=1` does it for a process, `rose config routing.enabled false` for a project.
+
+    Example: rose off --session 3f2a9c1e-0000-4000-8000-000000000000
+    """
+    store = terminal.stores().first()
+    which = named or os.environ.get("CLAUDE_CODE_SESSION_ID", "")
+    if not which:
+        raise UsageError("Which session? `rose off --session ID`; `ROSE_OFF=1` needs no id.")
+    for host in wire.HOSTS:
+        path = session.note_path(store.sessions, layout.session_name(host, which))
+        files.append_line(path, session.off_line())
+    terminal.out(f"rose is off for session {which}.")

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from rose import layout, trust
+from rose.reflection import queue
+from tests.clirun import ROOT, run
+from tests.factories import a_lesson_file, a_rule_file, a_store
+
+LAUNCH = os.path.join(ROOT, "rose", "launch.py")
+
+
+@pytest.fixture
+def cloned(tmp_path):
+    """Return a store that came with a repository: nobody has made it here."""
+    store = a_store(tmp_path)
+    a_lesson_file(store, "nodes/testing/db.md")
+    a_rule_file(store, when="the task runs the tests", then="read nodes/testing/")
+    return store
+
+
+def hook(store, event: str, **fields: object) -> str:
+    payload = {"session_id": "s1", "cwd": store.base, **fields}
+    done = subprocess.run(
+        [sys.executable, "-IS", LAUNCH, event],
+        input=json.dumps(payload),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def tree(store) -> list[str]:
+    return sorted(
+        os.path.join(folder, name) for folder, _, names in os.walk(store.base) for name in names
+    )
+
+
+def test_a_cloned_store_is_passed_over_until_it_is_trusted(cloned):
+    before = tree(cloned)
+    assert hook(cloned, "UserPromptSubmit") == ""
+    assert hook(cloned, "SubagentStart", agent_id="a1") == ""
+    hook(cloned, "SessionEnd", transcript_path="/somewhere.jsonl")
+    assert tree(cloned) == before
+    assert run("trust", cwd=cloned.base).out == ".rose is trusted.\n"
+    assert "the task runs the tests" in hook(cloned, "UserPromptSubmit")
+
+
+def test_the_start_of_a_session_says_so_in_one_line(cloned):
+    said = json.loads(hook(cloned, "SessionStart", source="startup"))
+    assert said == {
+        "systemMessage": f"rose: {cloned.dot} is not trusted yet; `rose trust` uses it."
+    }
+    trust.add(cloned, os.environ)
+    assert hook(cloned, "SessionStart", source="startup") == ""
+
+
+def test_the_home_store_is_sent_all_the_same(cloned, tmp_path):
+    run("init", "--home", cwd=tmp_path)
+    home = layout.home_store(os.environ)
+    assert home is not None
+    a_lesson_file(home, "nodes/style.md")
+    a_rule_file(home, when="the task is prose", then="read nodes/style.md")
+    printed = hook(cloned, "UserPromptSubmit")
+    assert "the task is prose" in printed
+    assert "the task runs the tests" not in printed
+
+
+def test_trust_can_be_taken_back(cloned):
+    assert run("trust", cwd=cloned.base).code == 0
+    assert run("trust", cwd=cloned.base).out == ".rose is trusted already.\n"
+    assert run("trust", "--revoke", cwd=cloned.base).out == ".rose is not trusted.\n"
+    assert hook(cloned, "UserPromptSubmit") == ""
+
+
+def test_a_store_that_was_made_here_is_trusted(tmp_path):
+    project = tmp_path / "project"
+    project.mkdir()
+    run("init", cwd=project)
+    assert trust.is_trusted(layout.project_store(os.path.realpath(project)), os.environ)
+
+
+def test_doctor_names_a_store_that_is_not_trusted(cloned):
+    result = run("doctor", cwd=cloned.base)
+    assert result.code == 1
+    assert "rose trust" in result.out
+
+
+def test_a_session_that_is_off_is_sent_nothing_and_teaches_nothing(cloned):
+    trust.add(cloned, os.environ)
+    assert run("off", "--session", "s1", cwd=cloned.base).out == "rose is off for session s1.\n"
+    assert hook(cloned, "UserPromptSubmit") == ""
+    hook(cloned, "SessionEnd", transcript_path="/somewhere.jsonl")
+    assert queue.entries(cloned) == []
+    assert "the task runs the tests" in hook(cloned, "UserPromptSubmit", session_id="s2")
+
+
+def test_off_takes_the_session_that_it_runs_in(cloned):
+    trust.add(cloned, os.environ)
+    run("off", cwd=cloned.base, env={"CLAUDE_CODE_SESSION_ID": "s1"})
+    assert hook(cloned, "UserPromptSubmit") == ""
+
+
+def test_off_without_a_session_says_what_to_give(cloned):
+    result = run("off", cwd=cloned.base)
+    assert result.code == 2
+    assert "--session ID" in result.err

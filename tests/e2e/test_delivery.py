@@ -1,0 +1,101 @@
+"""What arrives: whole layers, one in each of two sessions, nothing where rose is off."""
+
+from __future__ import annotations
+
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from rose.routing import ledger
+from tests.e2e.world import count, teach
+from tests.factories import a_rule_file
+
+LAYER_BYTES = 9_500
+LINE_CHARS = 100
+TITLE = "rose routing layer"
+
+
+def run(world, host, prompt):
+    if host == "codex":
+        return world.codex(prompt, "--dangerously-bypass-hook-trust")
+    return world.claude(prompt)
+
+
+def line_of(number, chars):
+    """Return a rule's id, and its condition, whose line in the layer has so many characters."""
+    when = f"the task is of kind {number:04d} "
+    filler = chars - len(f"- When {when}: read nodes/testing")
+    return {"id": f"r_{number:06x}", "when": when + "x" * filler, "then": "read nodes/testing"}
+
+
+def fill(world, chars):
+    """Write rules that make a layer of so many characters if it may be that long."""
+    a_rule_file(world.store, **line_of(0, LINE_CHARS))
+    world.rose("route")
+    left = chars - len(world.block())
+    for number in itertools.count(1):
+        size = LINE_CHARS if left > 2 * LINE_CHARS else left - 1
+        a_rule_file(world.store, **line_of(number, size))
+        left -= size + 1
+        if left <= 0:
+            return
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex"])
+@pytest.mark.parametrize(
+    ("chars", "has_every_rule"), [(9_499, True), (10_000, False), (40_000, False)]
+)
+def test_a_layer_arrives_whole_and_below_the_cap_of_the_host(
+    make_world, host, chars, has_every_rule
+):
+    world = make_world(host, rule=False)
+    world.rose("config", "routing.max_tokens", "100000")
+    fill(world, chars)
+    bodies = run(world, host, "Run the tests").bodies
+    block = world.block()
+    assert [count(body, block) for body in bodies] == [1]
+    assert count(bodies, TITLE) == 1
+    assert LAYER_BYTES - 2 * LINE_CHARS < len(block) <= LAYER_BYTES
+    assert (len(block) == chars) == has_every_rule
+
+
+def test_two_sessions_at_once_get_one_block_each_and_are_both_recorded(make_world):
+    world = make_world("claude-code")
+    with ThreadPoolExecutor(2) as pool:
+        runs = list(pool.map(world.claude, ["Run the integration tests", "Run the slow tests"]))
+    block = world.block()
+    assert [[count(body, block) for body in one.bodies] for one in runs] == [[1], [1]]
+    world.wait_for_worker()
+    recorded = sorted(case.session for case in ledger.read(world.store).cases)
+    assert recorded == sorted(one.session for one in runs)
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex"])
+def test_nothing_arrives_and_nothing_is_recorded_where_the_variable_says_off(make_world, host):
+    world = make_world(host)
+    world.extra["ROSE_OFF"] = "1"
+    bodies = run(world, host, "Run the integration tests").bodies
+    del world.extra["ROSE_OFF"]
+    world.wait_for_worker()
+    assert (len(bodies), count(bodies, TITLE)) == (1, 0)
+    assert ledger.read(world.store).cases == ()
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex"])
+def test_nothing_arrives_where_the_setting_says_off(make_world, host):
+    world = make_world(host)
+    world.rose("config", "routing.enabled", "false")
+    bodies = run(world, host, "Run the integration tests").bodies
+    assert (len(bodies), count(bodies, TITLE)) == (1, 0)
+
+
+def test_a_rule_that_is_taught_between_two_prompts_is_in_the_second(make_world):
+    world = make_world("claude-code")
+    first = world.claude("Run the integration tests")
+    before = world.block()
+    teach(world, "slow")
+    second = world.claude("Run the slow tests", "--resume", first.session)
+    assert count(first.bodies, before) == 1
+    assert before != world.block()
+    assert count(second.bodies, world.block()) == 1
