@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 
 from rose import files, layout, session
+from rose.errors import Unwritable
 from rose.hosts import wire
-from rose.reflection import queue
+from rose.reflection import begun, queue
 from rose.routing import compiled
 
 TYPE_CHECKING = False
@@ -44,11 +46,33 @@ def _session_start(turn: wire.Turn, store: layout.Store) -> None:
     source = wire.text_of(turn.payload, "source")
     if source in ("compact", "clear"):
         _reset(turn, store, source)
+    _note_begun(turn, store)
     _bring_up_to_date(turn.stores)
     if source == "resume":
         _note_resumed(turn, store)
+    begun.queue_silent(store, time.time())
     if queue.pending(store):
         start_worker(store, turn.environ)
+
+
+def _note_begun(turn: wire.Turn, store: layout.Store) -> None:
+    told = _told(turn)
+    if told is not None:
+        try:
+            begun.note(store, **told)
+        except Unwritable:
+            # Only a session whose end is never told is lost by it.
+            return
+
+
+def _told(turn: wire.Turn) -> dict[str, str] | None:
+    """Return what the queue keeps of a session, None where it cannot be reflected on."""
+    transcript = wire.text_of(turn.payload, "transcript_path")
+    name = wire.session_of(turn.payload)
+    if not transcript or not name or turn.host not in wire.READABLE:
+        return None
+    cwd, at = wire.text_of(turn.payload, "cwd"), session.now()
+    return {"host": turn.host, "session": name, "transcript": transcript, "cwd": cwd, "at": at}
 
 
 def _bring_up_to_date(stores: layout.Stores) -> None:
@@ -99,22 +123,17 @@ def _on_stop(store: layout.Store) -> bool:
 
 def hand_off(turn: wire.Turn, store: layout.Store) -> None:
     """Put the session into the queue in one atomic write and start a detached worker."""
-    transcript = wire.text_of(turn.payload, "transcript_path")
-    name = wire.session_of(turn.payload)
-    if not transcript or not name or turn.host not in wire.READABLE:
+    told, path = _told(turn), turn.note_path(store)
+    if told is None:
         return
-    path = turn.note_path(store)
-    if path is not None and session.is_off(session.read(path)):
-        return
-    queue.put(
-        store,
-        host=turn.host,
-        session=name,
-        transcript=transcript,
-        cwd=wire.text_of(turn.payload, "cwd"),
-        at=session.now(),
-    )
-    start_worker(store, turn.environ)
+    is_off = path is not None and session.is_off(session.read(path))
+    if not is_off:
+        queue.put(store, **told)
+    if turn.event == "SessionEnd":
+        # Not before it is in the queue: a kill in between must not lose it.
+        begun.forget(store, turn.host, told["session"])
+    if not is_off:
+        start_worker(store, turn.environ)
 
 
 def fresh_layer(stores: layout.Stores) -> Mapping[str, object]:

@@ -35,6 +35,7 @@ class Store:
         self.layer = local + "layer.json"
         self.sessions = local + "sessions"
         self.blocks = local + "blocks"
+        self.begun = local + "begun"
         self.queue = local + "queue"
         self.undo = local + "undo"
         self.trace = local + "traces/reflect.jsonl"

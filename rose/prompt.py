@@ -37,20 +37,27 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     event, host = _words(arguments)
     turn = wire.Turn(event, host, environ)
     try:
+        _run(turn)
+    except Deadline:
+        # Caught out here, since it may ring while an exception is being handled in there.
+        _fall_back(turn, "the deadline came first; the last compiled layer holds", late=True)
+    _set_alarm(0)
+    return 0
+
+
+def _run(turn: wire.Turn) -> None:
+    try:
         _set_alarm(STDIN_S)
         problem = _read_payload(turn)
         _set_alarm(WORK_S)
-        turn.stores = _trusted(turn, layout.find(_directory(turn), environ))
+        turn.stores = _trusted(turn, layout.find(_directory(turn), turn.environ))
         if problem:
             _log(turn, problem)
         _answer(turn)
-    except Deadline:
-        _fall_back(turn, "the deadline came first; the last compiled layer holds", late=True)
+        _set_alarm(LAST_S, _leave)
     except Exception as error:  # noqa: BLE001 - a hook that fails must not disturb the host
         _set_alarm(LAST_S, _leave)
         _fall_back(turn, f"{type(error).__name__}: {error}")
-    _set_alarm(0)
-    return 0
 
 
 def _words(arguments: Sequence[str]) -> tuple[str, str]:

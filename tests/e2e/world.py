@@ -178,6 +178,7 @@ def run_client(
 def a_world(top: str) -> World:
     """Make a project with lessons, an initialized store, and a `rose` that runs this tree."""
     world = World(os.path.realpath(top))
+    os.makedirs(world.top, exist_ok=True)
     shutil.copytree(os.path.join(ROOT, "rose", "demo", "repo"), world.repo)
     for folder in (world.home, os.path.join(world.top, "bin")):
         os.makedirs(folder)

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from rose import layout, refresh
+from rose import layout, refresh, trust
 from rose.hosts import installation, registry, wire
 from tests.factories import a_lesson_file, a_rule_file, a_store
 
@@ -28,6 +28,7 @@ def store(tmp_path):
     a_lesson_file(made, "nodes/testing/db.md", "# Database\n\nExport `APP_DB_URL` first.\n")
     a_rule_file(made, id="r_0000aa", when="the task runs the tests", then="read nodes/testing/")
     refresh.everything(layout.Stores(made, None, ""))
+    trust.add(made, os.environ)
     return made
 
 
