@@ -58,7 +58,7 @@ def a_record(store, sessions: int, rules: int) -> None:
 
 def a_store(base: str, rules: int, lessons: int, sessions: int = 0):
     """Make a store with so many rules, lessons and recorded sessions, compiled, and return it."""
-    from rose import layout, refresh, yamltext
+    from rose import layout, refresh, trust, yamltext
 
     store = layout.project_store(base)
     os.makedirs(store.routing, exist_ok=True)
@@ -79,4 +79,5 @@ def a_store(base: str, rules: int, lessons: int, sessions: int = 0):
             stream.write(f"---\n{yamltext.dump(fields)}---\n")
     a_record(store, sessions, rules)
     refresh.everything(layout.Stores(store, None, ""))
+    trust.add(store, os.environ)
     return store

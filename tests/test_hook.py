@@ -44,8 +44,8 @@ def transcript(store, name):
 def record(store, name):
     """Write down a session as the host does, under its own id."""
     with open(RECORDED) as source, open(transcript(store, name), "w") as target:
-        for line in source:
-            target.write(json.dumps({**json.loads(line), "sessionId": name}) + "\n")
+        rows = ({**json.loads(line), "sessionId": name} for line in source)
+        target.writelines(json.dumps(row) + "\n" for row in rows)
 
 
 def wait_for_worker(store):

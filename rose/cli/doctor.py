@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from rose import files, history, tokens, trust
-from rose.cli import terminal
+from rose.cli import page, terminal
 from rose.cli.app import app
 from rose.hosts import wiring
 from rose.reflection import queue
@@ -156,7 +156,9 @@ def _layer(found: Stores, max_tokens: int) -> Iterator[Check]:
     rules = layer["rules"]
     count = len(rules) if isinstance(rules, list) else 0
     used, counter = layer.get("tokens", "?"), layer.get("counter", "?")
-    yield Check("layer", "ok", f"{count} rules, {used} of {max_tokens} tokens ({counter})")
+    yield Check(
+        "layer", "ok", f"{page.count(count, 'rule')}, {used} of {max_tokens} tokens ({counter})"
+    )
 
 
 def _queue(store: Store) -> Iterator[Check]:

@@ -18,7 +18,10 @@ def hook(
     *,
     context: typer.Context,
     event: Annotated[
-        str, typer.Argument(metavar="EVENT", help=f"One of {', '.join(wire.EVENTS)}.")
+        str,
+        typer.Argument(
+            metavar="EVENT", help=f"The host's name of it, or {', '.join(wire.EVENTS)}."
+        ),
     ] = "",
     host: Annotated[
         str, typer.Option("--host", help=f"Who asks: {' or '.join(wire.HOSTS)}.")
@@ -26,7 +29,7 @@ def hook(
 ) -> None:
     """Answer one event of a host, whose payload comes on standard input. Always exits with 0.
 
-    Hosts are better given the faster form that `rose doctor` prints.
+    Hosts are better given the faster form, which `rose install` writes.
 
     Example: rose hook UserPromptSubmit --host claude-code
     """

@@ -103,9 +103,11 @@ def _call(
         )
     folder = None if store is None else _folder(store)
     local = store.local if store is not None and scope == "project" else None
-    if local is not None and store is not None and not (remove or dry_run):
-        # To wire a project by hand is to say that its store may be used.
-        trust.add(store, os.environ)
+    # To wire a project by hand is to say that its store may be used.
+    is_wiring = local is not None and store is not None and not (remove or dry_run)
+    if store is not None and is_wiring and trust.add(store, os.environ):
+        where = terminal.short(store.dot)
+        terminal.say(f"{where} is trusted from now on (`rose trust --revoke`).")
     hosts = list(dict.fromkeys(named or ()))
     if not hosts and shared:
         hosts = ["claude-code"]

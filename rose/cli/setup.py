@@ -41,8 +41,10 @@ def init(
     """
     store = _store(home=home)
     settings = config.read(store)[0]
+    is_new = not os.path.isdir(store.dot)
     made = setup.init(store, settings)
-    _trust(store)
+    if is_new:
+        _trust(store)
     folders = setup.folders(store, settings)
     found = [folder for folder in folders if not folder.is_read and folder.lessons]
     if not as_json:
@@ -57,6 +59,11 @@ def init(
         terminal.emit(_result(store, made, folders, adopted))
         return
     terminal.report(made.findings)
+    if not trust.is_trusted(store, os.environ):
+        terminal.say(
+            "This store was here before, and hooks pass over it: look at `rose route`, then say\n"
+            "`rose trust`."
+        )
     _say_next(folders, found, adopted, home=home)
 
 

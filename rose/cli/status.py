@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rose import refresh
+from rose import refresh, trust
 from rose.cli import page, terminal
 from rose.cli.app import app
 from rose.report import overview
@@ -58,7 +59,9 @@ def status(
 def _stores(found: Overview) -> Iterator[str]:
     for source in found.sources.each:
         kind = "" if source.store.kind == "project" else " (home)"
-        yield f"{terminal.short(source.store.dot)}{kind}"
+        is_used = trust.is_trusted(source.store, os.environ)
+        doubt = "" if is_used else ", not trusted: hooks pass over it (rose trust)"
+        yield f"{terminal.short(source.store.dot)}{kind}{doubt}"
 
 
 def _lessons(found: Overview) -> str:

@@ -103,10 +103,15 @@ def say(text: str = "") -> None:
 
 
 def report(findings: Iterable[Finding], *, refused: bool = False) -> None:
-    """Print findings to standard error, one a line; only `refused` errors stopped anything."""
-    for finding in findings:
-        label = "refused" if refused and finding.severity == "error" else "warning"
-        say(f"{label}: {finding.line()}")
+    """Print findings to standard error, one a line.
+
+    Where something was `refused`, its errors stopped it; without an error all of them did.
+    """
+    listed = list(findings)
+    has_errors = any(finding.severity == "error" for finding in listed)
+    for finding in listed:
+        stopped = refused and (finding.severity == "error" or not has_errors)
+        say(f"{'refused' if stopped else 'warning'}: {finding.line()}")
 
 
 def _write(file: TextIO, text: str) -> None:

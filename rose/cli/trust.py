@@ -52,7 +52,11 @@ def off_command(
     which = named or os.environ.get("CLAUDE_CODE_SESSION_ID", "")
     if not which:
         raise UsageError("Which session? `rose off --session ID`; `ROSE_OFF=1` needs no id.")
-    for host in wire.HOSTS:
-        path = session.note_path(store.sessions, layout.session_name(host, which))
+    paths = [
+        session.note_path(store.sessions, layout.session_name(host, which)) for host in wire.HOSTS
+    ]
+    if not any(map(os.path.exists, paths)):
+        terminal.say(f"warning: no session {which!r} has been sent anything yet; ids count whole.")
+    for path in paths:
         files.append_line(path, session.off_line())
     terminal.out(f"rose is off for session {which}.")

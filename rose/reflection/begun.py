@@ -89,6 +89,6 @@ def _is_off(store: layout.Store, entry: Mapping[str, str]) -> bool:
 def _discard(path: str) -> None:
     try:
         os.unlink(path)
-    except FileNotFoundError:
-        # It was taken already.
+    except OSError:
+        # Taken already, or not to be deleted: then the session is read once more, to no effect.
         return

@@ -10,7 +10,7 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from rose import files, history, layout, refresh
+from rose import files, history, layout, refresh, session
 from rose.errors import RoseError
 from rose.hosts import registry
 from rose.reflection import apply, delivery, rows
@@ -111,6 +111,10 @@ def reflect_on(
         reason = (
             f"Session {facts.session}: nobody typed a prompt in it, so there is nothing to learn."
         )
+        return Outcome("nothing", facts, reason=reason)
+    note = session.note_path(first.sessions, layout.session_name(facts.host, facts.session))
+    if session.is_off(session.read(note)):
+        reason = f"Session {facts.session}: rose was off for it, so nothing is learned."
         return Outcome("nothing", facts, reason=reason)
     passes = reading.passes(at)
     prepared = apply.prepare(passes[0], record, reading.tables[0])

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rose import refresh
+from rose import config, refresh
 from rose.errors import RoseError
 from rose.reflection import prune, queue
 from rose.reflection.reflect import Outcome, reflect_on
@@ -67,13 +67,14 @@ def run_pending(
     outcomes: list[Outcome] = []
     failures: list[Failure] = []
     untold: list[str] = []
+    learns = config.read(store)[0].routing_enabled
     with _turn(store, wait_s):
         refresh.everything(stores)
         while (claimed := queue.claim(store, now(), done, early=early)) is not None:
             session = str(claimed["session"])
             done.add(session)
-            if not claimed["transcript"]:
-                # The host kept no transcript: there is nothing that could be learned from.
+            if not (claimed["transcript"] and learns):
+                # No transcript was kept, or rose is off for the project: nothing to learn from.
                 untold.append(session)
                 queue.finish(store, claimed)
                 continue

@@ -105,4 +105,6 @@ def _is_inside(name: str, roots: Sequence[str]) -> bool:
 
 def _is_lesson(name: str, roots: Sequence[str], lessons: Container[str]) -> bool:
     is_path = "/" in name and (target.is_target(name, roots) or name.endswith(".md"))
-    return is_path or name in lessons or _MADE_ID.fullmatch(name) is not None
+    is_id = any(said in lessons for said in (name, name.removesuffix(".md"), name.casefold()))
+    is_file = name.casefold().endswith(".md")
+    return is_path or is_id or is_file or _MADE_ID.fullmatch(name) is not None

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from rose import files, layout
+from rose import files, layout, trust
 from rose.reflection import queue
 from rose.routing import cases, forgotten, table
 from tests import factories
@@ -22,6 +22,7 @@ NOW = "2026-11-30T09:12:44Z"
 def project(tmp_path):
     """Return a project's store with three lessons."""
     store = factories.a_store(tmp_path)
+    trust.add(store, os.environ)
     for path in ("nodes/testing/db.md", "nodes/testing/fixtures.md", "nodes/api/paging.md"):
         factories.a_lesson_file(store, path)
     return store
@@ -81,7 +82,9 @@ def queued(store, session, **fields):
 
 
 def test_an_empty_store_says_the_next_step_in_every_row(tmp_path):
-    assert status(factories.a_store(tmp_path)) == (
+    store = factories.a_store(tmp_path)
+    trust.add(store, os.environ)
+    assert status(store) == (
         "store      .rose\n"
         'lessons    none in nodes/ yet: rose add "TITLE", or rose init --adopt\n'
         "routing    0 selection rules over 0 lessons  "

@@ -74,7 +74,7 @@ def test_at_the_root_paths_keep_their_slash(monkeypatch):
 
 @pytest.mark.parametrize(
     ("severity", "refused", "label"),
-    [("error", True, "refused"), ("warning", True, "warning"), ("error", False, "warning")],
+    [("error", True, "refused"), ("warning", True, "refused"), ("error", False, "warning")],
 )
 def test_a_finding_says_whether_it_stopped_anything(capsys, severity, refused, label):
     finding = Finding("rule", "a.md:3", "It is off.", "Mend it.", severity=severity)

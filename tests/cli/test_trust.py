@@ -9,6 +9,7 @@ import pytest
 
 from rose import layout, trust
 from rose.reflection import queue
+from rose.routing import ledger
 from tests.clirun import ROOT, run
 from tests.factories import a_lesson_file, a_rule_file, a_store
 
@@ -86,6 +87,19 @@ def test_a_store_that_was_made_here_is_trusted(tmp_path):
     assert trust.is_trusted(layout.project_store(os.path.realpath(project)), os.environ)
 
 
+def test_init_in_a_clone_does_not_trust_what_it_finds(cloned):
+    result = run("init", cwd=cloned.base)
+    assert "hooks pass over it" in result.err
+    assert hook(cloned, "UserPromptSubmit") == ""
+    assert "not trusted" in run("status", cwd=cloned.base).out
+
+
+def test_wiring_a_project_trusts_its_store_and_says_so(cloned):
+    result = run("install", "--host", "claude-code", cwd=cloned.base)
+    assert ".rose is trusted from now on" in result.err
+    assert trust.is_trusted(cloned, os.environ)
+
+
 def test_doctor_names_a_store_that_is_not_trusted(cloned):
     result = run("doctor", cwd=cloned.base)
     assert result.code == 1
@@ -98,6 +112,12 @@ def test_a_session_that_is_off_is_sent_nothing_and_teaches_nothing(cloned):
     assert hook(cloned, "UserPromptSubmit") == ""
     hook(cloned, "SessionEnd", transcript_path="/somewhere.jsonl")
     assert queue.entries(cloned) == []
+    path = os.path.join(ROOT, "rose", "demo", "transcripts", "work-1.jsonl")
+    session = "10000000-0000-4000-8000-0000000000a1"
+    run("off", "--session", session, cwd=cloned.base)
+    by_hand = run("reflect", "--transcript", path, cwd=cloned.base)
+    assert "rose was off" in by_hand.out
+    assert ledger.read(cloned).cases == ()
     assert "the task runs the tests" in hook(cloned, "UserPromptSubmit", session_id="s2")
 
 

@@ -99,3 +99,25 @@ def test_a_rule_that_is_taught_between_two_prompts_is_in_the_second(make_world):
     assert count(first.bodies, before) == 1
     assert before != world.block()
     assert count(second.bodies, world.block()) == 1
+
+
+def test_a_store_that_came_with_a_clone_is_passed_over_until_it_is_trusted(make_world):
+    world = make_world("claude-code", install=False)
+    world.rose("install", "--host", "claude-code", "--scope", "user")
+    world.rose("trust", "--revoke")
+    before = world.claude("Run the integration tests").bodies
+    world.rose("trust")
+    after = world.claude("Run the integration tests").bodies
+    assert (len(before), count(before, TITLE)) == (1, 0)
+    assert [count(body, world.block()) for body in after] == [1]
+
+
+def test_a_session_that_is_switched_off_gets_nothing_more(make_world):
+    world = make_world("claude-code")
+    first = world.claude("Run the integration tests")
+    before = world.block()
+    world.rose("off", "--session", first.session)
+    teach(world, "slow")
+    second = world.claude("Run the slow tests", "--resume", first.session)
+    assert count(second.bodies, world.block()) == 0
+    assert count(second.bodies, TITLE) == count(first.bodies, before) == 1

@@ -81,9 +81,3 @@ def test_where_rose_is_not_on_the_path_it_does_nothing_and_says_nothing(make_wor
     done = world.claude("Run the integration tests", "--plugin-dir", PLUGIN)
     assert (done.code, done.err, len(done.bodies)) == (0, "", 1)
     assert count(done.bodies, "rose routing layer") == 0
-
-
-def test_a_project_wired_twice_gets_one_block(plugged):
-    plugged.world.rose("install", "--host", "claude-code")
-    done = plugged.world.claude("Run the integration tests")
-    assert [count(body, plugged.world.block()) for body in done.bodies] == [1]

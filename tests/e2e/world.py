@@ -27,8 +27,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 CLIENT_S = 60
 WORKER_S = 30
 # Read here, because the suite's own fixture takes ROSE_* away from every test.
-CLAUDE = os.environ.get("ROSE_E2E_CLAUDE", "")
-CODEX = os.environ.get("ROSE_E2E_CODEX", "")
+CLAUDE, CODEX = (
+    os.path.abspath(path) if path else ""
+    for path in (os.environ.get("ROSE_E2E_CLAUDE"), os.environ.get("ROSE_E2E_CODEX"))
+)
 
 CODEX_CONFIG = """\
 model = "stub-model"

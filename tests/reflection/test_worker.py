@@ -35,6 +35,13 @@ def test_a_worker_lets_a_failed_session_wait_before_it_tries_again(scene):
     assert queue.entries(scene.store) == []
 
 
+def test_a_project_with_routing_off_learns_nothing(scene):
+    files.replace(scene.store.config, "routing: {enabled: false}\n")
+    put(scene, "a", scene.capture("work-1"))
+    assert run(scene).untold == ("a",)
+    assert ledger.read(scene.store).cases == ()
+
+
 def test_a_third_worker_has_no_work(scene):
     """One works, one may wait for what came meanwhile; more would only pile up."""
     with queue.next_lock(scene.store), pytest.raises(Locked):
