@@ -60,7 +60,8 @@ def a_store(base: str, rules: int, lessons: int, sessions: int = 0):
     """Make a store with so many rules, lessons and recorded sessions, compiled, and return it."""
     from rose import layout, refresh, trust, yamltext
 
-    store = layout.project_store(base)
+    store = layout.project_store(os.path.realpath(base))
+    os.makedirs(os.environ["HOME"], exist_ok=True)
     os.makedirs(store.routing, exist_ok=True)
     for number in range(lessons):
         folder = os.path.join(base, "nodes", f"area{number % 100}")

@@ -14,9 +14,10 @@ sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 if __name__ == "__main__":
     if len(sys.argv) > 1 and sys.argv[1] == "reflect":
         # The worker has its site packages, where another rose may lie: this one is meant.
-        sys.path.insert(0, sys.path[-1])
-
-        del sys.path[0]
+        # The package is pinned by importing it from here alone; the rest is found as ever.
+        others, sys.path[:] = sys.path[:], sys.path[-1:]
+        __import__("rose")
+        sys.path[:] = others
         from rose.__main__ import main
 
         sys.exit(main())

@@ -50,6 +50,13 @@ class Store:
         self.ledger_cache = local + "ledger.json"
         self.standings_cache = local + "standings.json"
         self.costs_cache = local + "tokens.json"
+        self.caches = (
+            self.lessons_cache,
+            self.rules_cache,
+            self.ledger_cache,
+            self.standings_cache,
+            self.costs_cache,
+        )
 
     def block(self, digest: str) -> str:
         """Return the file that keeps a block which was sent."""
@@ -221,10 +228,12 @@ def _is_ours(path: str) -> bool:
 
 def session_name(host: str, session: str) -> str:
     """Return the file name that stands for a session: its id is never used as a path."""
-    return _sha256(f"{host}\n{session}".encode("utf-8", "surrogatepass"))
+    return digest(f"{host}\n{session}")
 
 
-def _sha256(data: bytes) -> str:
+def digest(text: str) -> str:
+    """Return the SHA-256 of a text in hex, without the cost of loading OpenSSL."""
+    data = text.encode("utf-8", "surrogatepass")
     # hashlib loads OpenSSL, which the hook cannot afford; the built-in hash is the same one.
     try:
         from _sha2 import sha256  # type: ignore[import-not-found,unused-ignore]

@@ -85,7 +85,7 @@ def _accepted(shape: shapes.Shape, text: str) -> Iterator[Secret]:
 
 _DELIMITER = re.compile(r"[\s\"'`,;<>|&\\)\]}]")
 _BLOCK_MARKS = re.compile(
-    r"-{4,5} ?(BEGIN|END) (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
+    r"-{4,5} ?(BEGIN|END)\\?\s(?:[A-Z0-9]{1,20}\\?\s){0,4}PRIVATE\\?\sKEY(?:\\?\sBLOCK)? ?-{4,5}"
     r"|Private-Lines: ?[0-9]{1,4}|Private-MAC: ?[0-9a-f]{1,128}"
 )
 # Lines of base64 after the headers of an encrypted key; each may be quoted or numbered.

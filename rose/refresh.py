@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from rose.routing import compile as compiling
@@ -11,7 +12,7 @@ from rose.store import index, lessons
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rose.layout import Stores
+    from rose.layout import Store, Stores
     from rose.store.lessons import Holding
 
 
@@ -37,6 +38,17 @@ def everything(stores: Stores, *, exact: bool = True) -> Mapping[str, object]:
 
 def _compile(stores: Stores, holdings: Sequence[Holding], *, exact: bool) -> Mapping[str, object]:
     return compiling.compile_layer(stores, [ground_of(one) for one in holdings], exact=exact)
+
+
+def afresh(stores: Stores, store: Store) -> Mapping[str, object]:
+    """Delete what was derived in a store before it was trusted, and derive everything anew.
+
+    A clone may bring derived files of its own making, which nothing in its rules would show.
+    """
+    for path in (store.layer, *store.caches):
+        if os.path.lexists(path):
+            os.unlink(path)
+    return everything(stores)
 
 
 def ground_of(holding: Holding) -> Ground:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from rose import files
+from rose.errors import RoseError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from rose.layout import Store
 
 VERSION = 1
+MOST_BYTES = 1 << 20
 LOCK_WAIT_S = 5.0
 
 
@@ -27,38 +29,50 @@ def state_folder(environ: Mapping[str, str]) -> str | None:
         if not os.path.isabs(home) or not os.path.isdir(home):
             return None
         named = os.path.join(home, ".local", "state")
-    return os.path.join(os.path.realpath(named), "rose")
+    return os.path.realpath(os.path.join(named, "rose"))
 
 
 def is_trusted(store: Store, environ: Mapping[str, str]) -> bool:
     """Tell whether a store may reach an agent unasked; the home store always may."""
     folder = state_folder(environ)
-    return store.kind == "home" or folder is None or store.dot in _read(folder)
+    if store.kind == "home" or folder is None:
+        return True
+    try:
+        return os.path.realpath(store.dot) in _read(folder)
+    except (OSError, ValueError):
+        # Nobody can say what was trusted: then nothing is.
+        return False
 
 
 def add(store: Store, environ: Mapping[str, str]) -> bool:
     """Remember a store; False where it was known or nothing can be remembered.
 
-    Raises Locked or Unwritable.
+    Raises Locked, Unwritable, or RoseError where the memory cannot be read.
     """
     folder = state_folder(environ)
-    return folder is not None and _change(folder, {store.dot}, frozenset())
+    return folder is not None and _change(folder, {os.path.realpath(store.dot)}, set())
 
 
 def remove(store: Store, environ: Mapping[str, str]) -> bool:
-    """Forget a store; False where it was not known. Raises Locked or Unwritable."""
+    """Forget a store; False where it was not known. Raises as `add` does."""
     folder = state_folder(environ)
-    return folder is not None and _change(folder, frozenset(), {store.dot})
+    return folder is not None and _change(folder, set(), {os.path.realpath(store.dot)})
 
 
-def _change(folder: str, more: set[str] | frozenset[str], less: set[str] | frozenset[str]) -> bool:
+def _change(folder: str, more: set[str], less: set[str]) -> bool:
     with files.lock(os.path.join(folder, "trusted.lock"), LOCK_WAIT_S):
-        known = _read(folder)
+        try:
+            known = _read(folder)
+        except (OSError, ValueError) as error:
+            raise RoseError(
+                f"{_place(folder)}: not changed, as it is unreadable: {error}."
+            ) from error
         wanted = sorted((known | more) - less)
         if known == set(wanted):
             return False
         text = files.dump_json({"v": VERSION, "stores": wanted})
-        files.replace(_place(folder), text + "\n")
+        # The folder is the person's own: a link in it into their other files stays one.
+        files.replace(_place(folder), text + "\n", follow=os.sep)
     return True
 
 
@@ -67,10 +81,12 @@ def _place(folder: str) -> str:
 
 
 def _read(folder: str) -> set[str]:
+    """Return the trusted paths; raises OSError or ValueError where they cannot be read."""
     try:
-        held = files.parse_json(files.read_text(_place(folder)))
-    except (OSError, ValueError):
-        # Nothing was trusted yet, or nobody can say what was: then nothing is.
+        held = files.parse_json(files.read_bytes(_place(folder), MOST_BYTES).decode("utf-8"))
+    except FileNotFoundError:
         return set()
-    stores = held.get("stores") if isinstance(held, dict) else None
-    return {path for path in stores if isinstance(path, str)} if isinstance(stores, list) else set()
+    stores = held.get("stores") if isinstance(held, dict) and held.get("v") == VERSION else None
+    if not isinstance(stores, list):
+        raise ValueError("no list of stores that this version reads")  # noqa: TRY004 - see above
+    return {path for path in stores if isinstance(path, str)}

@@ -344,3 +344,13 @@ def test_lessons_of_the_real_world_keep_their_text(shared):
     found = [secret for body in bodies for secret in redact.find(body)]
     assert len(found) <= 10
     assert {secret.kind for secret in found} <= {"password", "token", "url-password"}
+
+
+def test_a_key_that_a_shell_escapes_is_still_one_secret():
+    body = "MIIEowIBAAKCAQEA" + "x1Y2" * 12
+    words = [
+        "-----BEGIN\\ RSA\\ PRIVATE\\ KEY-----\\",
+        body + "\\",
+        "-----END\\ RSA\\ PRIVATE\\ KEY-----",
+    ]
+    assert body[:12] not in redact.redact("echo " + "\n".join(words) + " > k")

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from rose import files, layout, trust
+from rose.errors import RoseError
 from tests.factories import a_store
 
 
@@ -54,10 +55,31 @@ def test_without_a_home_nothing_is_asked(tmp_path, environ):
     assert not trust.add(a_store(tmp_path, "other"), environ)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"v":1,"stores":"x"}', '{"v":1,"stores":[1]}'])
-def test_a_spoilt_memory_trusts_nothing_and_is_written_anew(tmp_path, text):
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"v":1,"stores":"x"}', '{"v":2,"stores":[]}'])
+def test_a_spoilt_memory_trusts_nothing_and_is_left_for_its_owner_to_mend(tmp_path, text):
     store = a_store(tmp_path)
-    files.replace(os.path.join(os.environ["HOME"], ".local/state/rose/trusted.json"), text)
+    path = os.path.join(os.environ["HOME"], ".local/state/rose/trusted.json")
+    files.replace(path, text)
     assert not trust.is_trusted(store, os.environ)
+    with pytest.raises(RoseError, match=r"trusted\.json"):
+        trust.add(store, os.environ)
+    assert files.read_text(path) == text
+
+
+def test_trust_holds_for_what_lies_there_and_not_for_the_name(tmp_path):
+    store, evil = a_store(tmp_path), a_store(tmp_path, "evil")
+    trust.add(store, os.environ)
+    os.rename(store.dot, store.dot + "-aside")
+    os.symlink(evil.dot, store.dot)
+    assert not trust.is_trusted(store, os.environ)
+
+
+def test_the_state_folder_may_be_a_link_into_the_person_s_own_files(tmp_path):
+    store = a_store(tmp_path)
+    (tmp_path / "dotfiles").mkdir()
+    state = tmp_path / "home" / ".local" / "state"
+    state.mkdir(parents=True)
+    (state / "rose").symlink_to(tmp_path / "dotfiles")
     assert trust.add(store, os.environ)
     assert trust.is_trusted(store, os.environ)
+    assert (tmp_path / "dotfiles" / "trusted.json").is_file()

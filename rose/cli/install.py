@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rose import trust
+from rose import refresh, trust
 from rose.cli import terminal
 from rose.cli.app import app
 from rose.errors import NoStore, RoseError, UsageError
@@ -106,6 +106,7 @@ def _call(
     # To wire a project by hand is to say that its store may be used.
     is_wiring = local is not None and store is not None and not (remove or dry_run)
     if store is not None and is_wiring and trust.add(store, os.environ):
+        refresh.afresh(terminal.stores(), store)
         where = terminal.short(store.dot)
         terminal.say(f"{where} is trusted from now on (`rose trust --revoke`).")
     hosts = list(dict.fromkeys(named or ()))

@@ -10,7 +10,7 @@ import typer
 from rose import config, layout, trust
 from rose.cli import terminal
 from rose.cli.app import app
-from rose.errors import Locked, NoStore, RoseError, Unwritable
+from rose.errors import NoStore, RoseError
 from rose.store import setup
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _trust(store: Store) -> None:
     """Trust what the person makes here; where that cannot be remembered the store stands."""
     try:
         trust.add(store, os.environ)
-    except (Unwritable, Locked) as error:
+    except RoseError as error:
         terminal.say(f"rose: not remembered as trusted: {error} `rose trust` tries again.")
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rose import files, layout, session, trust
+from rose import files, layout, refresh, session, trust
 from rose.cli import terminal
 from rose.cli.app import app
 from rose.errors import UsageError
@@ -31,6 +31,8 @@ def trust_command(
         terminal.out("The home store is your own; nothing to decide.")
         return
     changed = (trust.remove if revoke else trust.add)(store, os.environ)
+    if changed and not revoke:
+        refresh.afresh(found, store)
     state = "trusted" if trust.is_trusted(store, os.environ) else "not trusted"
     terminal.out(f"{terminal.short(store.dot)} is {state}{'' if changed else ' already'}.")
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 VERSION = 1
+# Hosts' settings are a few kilobytes; to edit what is no such file would take minutes.
+MOST_SETTINGS_BYTES = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,7 @@ def _unlink(path: str) -> None:
 def read_text(path: str) -> str | None:
     """Return the text of a host's file, None where there is none; raises Refused."""
     try:
-        raw = files.read_bytes(path)
+        raw = files.read_bytes(path, MOST_SETTINGS_BYTES)
     except FileNotFoundError:
         if os.path.islink(path):
             raise RoseError(f"{path}: a link that leads nowhere. Mend it or delete it.") from None

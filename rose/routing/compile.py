@@ -6,12 +6,11 @@ Stamps are taken before anything is read, so that a change in between makes them
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from rose import files, racy
+from rose import files, layout, racy
 from rose.errors import Unwritable
 from rose.routing import compiled
 from rose.routing.survey import Ground, Survey, survey
@@ -43,8 +42,8 @@ def compile_layer(stores: Stores, grounds: Sequence[Ground], *, exact: bool) -> 
     layer = _layer(found, stamps + _rule_stamps(found))
     unread = sum(rows.unread for rows in found.tables)
     if unread:
-        # No file has this name, so the layer is stale and the next prompt reads on.
-        layer["stamps"] = [["\0", "mtime", -1]]
+        # No folder has this time, so the layer is stale and the next prompt reads on.
+        layer["stamps"] = [[stores.first().routing, "mtime", -1]]
     layer["repeat"] = grounds[0].settings.routing_repeat
     layer["stores"] = [store.dot for store in stores.present()]
     reason = _write(first, layer)
@@ -103,7 +102,7 @@ def _layer(found: Survey, stamps: list[list[Any]]) -> dict[str, object]:
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return layout.digest(text)[:16]
 
 
 def _write(first: Store, layer: Mapping[str, object]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from rose import files
+from rose import files, layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,9 @@ def _is_sound(layer: Mapping[str, object]) -> bool:
         same = encoded.isascii() and files.parse_json(encoded) == block
     except ValueError:
         return False
-    return same and len(block) <= MOST_CHARS and bool(layer["stamps"])
+    digest = layout.digest(block)[:16]
+    is_ours = digest == layer["digest"] and bool(layer["stamps"])
+    return same and is_ours and len(block) <= MOST_CHARS
 
 
 def fresh(stores: Stores) -> dict[str, object] | None:
@@ -71,6 +73,9 @@ def is_stale(layer: Mapping[str, object], stores: Stores) -> bool:
     if layer["stores"] != [store.dot for store in stores.present()]:
         return True
     if not isinstance(stamps, list) or not isinstance(exists, list):
+        return True
+    if not stamps or stamps[0][:1] != [stores.first().routing]:
+        # Not stamps of these stores: a layer that was not compiled here.
         return True
     try:
         return any(_changed(*stamp) for stamp in stamps) or not all(map(os.path.exists, exists))

@@ -193,12 +193,13 @@ def test_a_home_store_that_comes_later_makes_the_layer_stale(tmp_path):
     [
         {"encoded": "garbage"},
         {"encoded": '"another block"'},
+        {"encoded": '"another block"', "block": "another block"},
         {"stamps": []},
         {"block": "x" * 10_001, "encoded": json.dumps("x" * 10_001)},
         {"rules": None},
         {"v": 0},
     ],
-    ids=["no literal", "another", "no stamps", "too long", "no rules", "version"],
+    ids=["no literal", "another", "edited", "no stamps", "too long", "no rules", "version"],
 )
 def test_a_layer_that_is_not_what_was_compiled_is_not_printed(tmp_path, change):
     store = a_store(tmp_path)
