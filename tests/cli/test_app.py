@@ -139,3 +139,8 @@ def test_a_host_or_an_event_that_rose_does_not_know_gets_nothing_and_one_line(pr
     assert (result.code, result.out, result.err) == (0, "", "")
     (line,) = (project / ".rose" / "local" / "log" / "hook.jsonl").read_text().splitlines()
     assert said in line
+
+
+def test_a_shell_completes_the_commands(tmp_path):
+    env = {"_ROSE_COMPLETE": "complete_bash", "COMP_WORDS": "rose st", "COMP_CWORD": "1"}
+    assert run_child(cwd=tmp_path, env=env).out.split() == ["status"]
