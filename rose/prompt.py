@@ -7,6 +7,7 @@ Stores ids, never the prompt.
 from __future__ import annotations
 
 import os
+import time
 
 from rose import files, layout, session, trust
 from rose.hosts import wire
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 # The host waits: payload, work and fall-back share two seconds less the interpreter's own start.
 STDIN_S = 0.8
-WORK_S = 0.7
+ALL_S = 1.5
 LAST_S = 0.25
 MOST_CWD_CHARS = 4096
 PART_BYTES = 1 << 16
@@ -46,10 +47,12 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def _run(turn: wire.Turn) -> None:
+    start = time.monotonic()
     try:
         _set_alarm(STDIN_S)
         problem = _read_payload(turn)
-        _set_alarm(WORK_S)
+        # A payload that comes at once leaves its share to the work.
+        _set_alarm(ALL_S - (time.monotonic() - start))
         turn.stores = _trusted(turn, layout.find(_directory(turn), turn.environ))
         if problem:
             _log(turn, problem)
