@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from rose import files, layout, session, trust
+from rose import files, layout, session
 from rose.hosts import wire
 from rose.routing import compiled
 
@@ -25,6 +25,8 @@ MOST_CWD_CHARS = 4096
 PART_BYTES = 1 << 16
 MAX_PARTS = 1 << 12
 DEFAULT_HOST = "claude-code"
+# In every hook that its person did not put into this very project.
+IF_TRUSTED = "--if-trusted"
 
 
 class Deadline(BaseException):
@@ -37,6 +39,7 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         return 0
     event, host = _words(arguments)
     turn = wire.Turn(event, host, environ)
+    turn.needs_trust = IF_TRUSTED in arguments
     try:
         _run(turn)
     except Deadline:
@@ -72,7 +75,7 @@ def _words(arguments: Sequence[str]) -> tuple[str, str]:
             expected = True
         elif word.startswith("--host="):
             host = word[len("--host=") :]
-        else:
+        elif word != IF_TRUSTED:
             words.append(word)
     return wire.event_named(words[0] if words else wire.PROMPT, host), host
 
@@ -154,9 +157,16 @@ def _directory(turn: wire.Turn) -> str:
 
 
 def _trusted(turn: wire.Turn, found: layout.Stores) -> layout.Stores:
-    """Return the stores less one that came with a repository, of which the person is told."""
+    """Return the stores less one that came with a repository, of which the person is told.
+
+    A hook that somebody wired in the project itself says by that that its store may be used.
+    """
     project = found.project
-    if project is None or trust.is_trusted(project, turn.environ):
+    if project is None or not turn.needs_trust:
+        return found
+    from rose import trust
+
+    if trust.is_trusted(project, turn.environ):
         return found
     if turn.event == "SessionStart" and turn.host in wire.TELLS_PERSON:
         turn.write(wire.notice(f"rose: {project.dot} is not trusted yet; `rose trust` uses it."))

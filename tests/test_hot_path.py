@@ -25,7 +25,6 @@ OURS = {
     "rose.routing",
     "rose.routing.compiled",
     "rose.session",
-    "rose.trust",
 }
 STANDARD = {"__future__", "_json", "_signal", "stat", "_stat"}
 BY_VERSION = {"_sha2", "_sha256"}
@@ -76,6 +75,19 @@ def test_a_fresh_prompt_loads_a_handful_of_built_in_modules(tmp_path, store):
     assert "nodes/testing/" in done.stdout
     loaded = set(json.loads(done.stderr.replace("'", '"')))
     assert loaded - STANDARD - BY_VERSION == OURS
+
+
+def test_a_user_wide_hook_loads_one_module_more(tmp_path, store):
+    done = subprocess.run(
+        [sys.executable, "-IS", _probe(tmp_path), "UserPromptSubmit", "--if-trusted"],
+        input=_payload(store, "s3"),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "nodes/testing/" in done.stdout
+    loaded = set(json.loads(done.stderr.replace("'", '"')))
+    assert loaded - STANDARD - BY_VERSION == {*OURS, "rose.trust"}
 
 
 def test_a_prompt_that_was_served_already_prints_nothing_and_loads_no_more(tmp_path, store):

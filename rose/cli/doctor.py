@@ -93,10 +93,8 @@ def _stores(found: Stores) -> Iterator[Check]:
     else:
         yield Check("store", "ok", f"{found.project.dot}: {found.reason}")
         if not trust.is_trusted(found.project, os.environ):
-            text = "not trusted: hooks pass over it until you have looked at its rules"
-            yield Check(
-                "store", "problem", text, "`rose route` shows them, `rose trust` uses them."
-            )
+            text = "not trusted: hooks for all projects pass over it"
+            yield Check("store", "note", text, "`rose route` shows them, `rose trust` uses them.")
     if found.home is None:
         repair = "`rose init --home` makes one for all projects; it is optional."
         yield Check("home", "note", "no home store", repair)

@@ -26,6 +26,12 @@ def hook(
     host: Annotated[
         str, typer.Option("--host", help=f"Who asks: {' or '.join(wire.HOSTS)}.")
     ] = wire.HOSTS[0],
+    if_trusted: Annotated[
+        bool,
+        typer.Option(
+            prompt.IF_TRUSTED, help="Pass over a store that came with a clone until `rose trust`."
+        ),
+    ] = False,
 ) -> None:
     """Answer one event of a host, whose payload comes on standard input. Always exits with 0.
 
@@ -36,4 +42,5 @@ def hook(
     if not event:
         terminal.out(context.get_help())
         return
-    prompt.main([event, "--host", host], os.environ)
+    asks = [prompt.IF_TRUSTED] if if_trusted else []
+    prompt.main([event, "--host", host, *asks], os.environ)

@@ -61,8 +61,8 @@ def init(
     terminal.report(made.findings)
     if not trust.is_trusted(store, os.environ):
         terminal.say(
-            "This store was here before, and hooks pass over it: look at `rose route`, then say\n"
-            "`rose trust`."
+            "This store was here before, so user-wide hooks pass over it: look at `rose route`,\n"
+            "then say `rose trust`."
         )
     _say_next(folders, found, adopted, home=home)
 

@@ -60,7 +60,7 @@ def _stores(found: Overview) -> Iterator[str]:
     for source in found.sources.each:
         kind = "" if source.store.kind == "project" else " (home)"
         is_used = trust.is_trusted(source.store, os.environ)
-        doubt = "" if is_used else ", not trusted: hooks pass over it (rose trust)"
+        doubt = "" if is_used else ", not trusted: user-wide hooks pass over it (rose trust)"
         yield f"{terminal.short(source.store.dot)}{kind}{doubt}"
 
 

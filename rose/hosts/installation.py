@@ -45,6 +45,9 @@ class Host:
     was_run: bool = False
 
 
+# What `prompt` reads as: only for stores that this person trusts.
+IF_TRUSTED = "--if-trusted"
+
 _TURNS = ("SessionStart", "UserPromptSubmit", "SubagentStart", "PostCompact", "Stop", "SessionEnd")
 
 HOSTS = {
@@ -165,9 +168,9 @@ def _is_present(host: Host, folder: str | None, environ: Mapping[str, str]) -> b
     return any(path and os.path.isdir(path) for path in (own, inner))
 
 
-def command(event: str, host: str, python: str) -> str:
+def command(event: str, host: str, python: str, scope: str = "project") -> str:
     """Return the command line, for `sh`, that answers an event."""
-    line = shlex.join([*words(python), event, "--host", host])
+    line = shlex.join([*words(python, scope), event, "--host", host])
     try:
         line.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -178,16 +181,20 @@ def command(event: str, host: str, python: str) -> str:
     return line
 
 
-def words(python: str) -> list[str]:
-    """Return the start of every command that is written, by absolute paths alone."""
+def words(python: str, scope: str) -> list[str]:
+    """Return the start of every command that is written, by absolute paths alone.
+
+    One that a person has for all projects passes over stores that came with a clone.
+    """
     if not os.path.isabs(python):
         raise RoseError("The path of this Python is not known, so no host could find it.")
-    return [python, "-IS", LAUNCH]
+    return [python, "-IS", LAUNCH, *([IF_TRUSTED] if scope == "user" else [])]
 
 
 def shared_command(event: str, host: str) -> str:
     """Return the command of a committed file, which does nothing where rose is absent."""
-    return f"command -v rose >/dev/null 2>&1 && rose hook {event} --host {host} || true"
+    call = f"rose hook {event} --host {host} {IF_TRUSTED}"
+    return f"command -v rose >/dev/null 2>&1 && {call} || true"
 
 
 def wanted(aim: Target, python: str) -> settings.Wanted:
@@ -199,7 +206,11 @@ def wanted(aim: Target, python: str) -> settings.Wanted:
 
 def _handler(aim: Target, event: str, python: str) -> dict[str, object]:
     host = aim.host
-    line = shared_command(event, host.name) if aim.is_shared else command(event, host.name, python)
+    line = (
+        shared_command(event, host.name)
+        if aim.is_shared
+        else command(event, host.name, python, aim.scope)
+    )
     # Gemini documents a name, no free keys; ours are known by their command too.
     made: dict[str, object] = {"name": "rose"} if host.name == "gemini" else {}
     if host.grouped:
@@ -246,7 +257,7 @@ def _plan_plugin(
             return Outcome(aim, before, before, (), known)
         return Outcome(aim, before, None, ("the whole file",), known)
     plugin.check(before, aim.path)
-    after = plugin.text(words(python))
+    after = plugin.text(words(python, aim.scope))
     touched = () if before == after else ("the whole file",)
     return Outcome(aim, before, after, touched, receipt.carried(aim.path, before, known))
 

@@ -137,6 +137,7 @@ class Turn:
         self.payload: dict[str, object] = {}
         self.stores = layout.Stores(None, None, "")
         self.printed = False
+        self.needs_trust = False
 
     def write(self, text: str) -> None:
         """Print one document; a second one is a bug and is not printed."""

@@ -28,7 +28,7 @@ def cloned(tmp_path):
 def hook(store, event: str, **fields: object) -> str:
     payload = {"session_id": "s1", "cwd": store.base, **fields}
     done = subprocess.run(
-        [sys.executable, "-IS", LAUNCH, event],
+        [sys.executable, "-IS", LAUNCH, event, "--if-trusted"],
         input=json.dumps(payload),
         capture_output=True,
         text=True,
@@ -51,6 +51,17 @@ def test_a_cloned_store_is_passed_over_until_it_is_trusted(cloned):
     assert tree(cloned) == before
     assert run("trust", cwd=cloned.base).out == ".rose is trusted.\n"
     assert "the task runs the tests" in hook(cloned, "UserPromptSubmit")
+
+
+def test_a_hook_that_was_wired_in_the_project_itself_asks_for_no_trust(cloned):
+    done = subprocess.run(
+        [sys.executable, "-IS", LAUNCH, "UserPromptSubmit", "--host", "claude-code"],
+        input=json.dumps({"session_id": "s9", "cwd": cloned.base}),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "the task runs the tests" in done.stdout
 
 
 def test_a_layer_that_a_clone_brought_is_not_what_is_sent(cloned):
@@ -103,7 +114,7 @@ def test_a_store_that_was_made_here_is_trusted(tmp_path):
 
 def test_init_in_a_clone_does_not_trust_what_it_finds(cloned):
     result = run("init", cwd=cloned.base)
-    assert "hooks pass over it" in result.err
+    assert "user-wide hooks pass over it" in result.err
     assert hook(cloned, "UserPromptSubmit") == ""
     assert "not trusted" in run("status", cwd=cloned.base).out
 
@@ -116,7 +127,7 @@ def test_wiring_a_project_trusts_its_store_and_says_so(cloned):
 
 def test_doctor_names_a_store_that_is_not_trusted(cloned):
     result = run("doctor", cwd=cloned.base)
-    assert result.code == 1
+    assert result.code == 0
     assert "rose trust" in result.out
 
 
