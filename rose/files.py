@@ -1,13 +1,12 @@
 """Reads and writes files: atomic replace, locked append, JSON lines, the lock.
 
-On the prompt hook's path: nothing is imported at the top but os, stat, sys and time.
+On the prompt hook's path: nothing is imported at the top but os, stat and time.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-import sys
 import time
 
 from rose.errors import Locked, Unwritable
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 LOCK_POLL_S = 0.01
+JSON_SPACE = " \t\n\r"
 # How long a command waits for another process before it says so.
 LOCK_WAIT_S = 10.0
 MOST_BYTES = 1 << 29
@@ -90,16 +90,31 @@ def replace(path: str, data: bytes | str, *, follow: str | None = None) -> None:
 
 
 def _target(path: str, follow: str | None) -> str:
-    """Return the path to write to; raises Unwritable where a link leads elsewhere."""
+    """Return the path to change; raises Unwritable where a link leads elsewhere."""
     folder = os.path.dirname(path)
     if follow is None:
         if os.path.realpath(folder) != os.path.normpath(folder):
-            raise Unwritable(f"{path}: not written: a folder on the way is a link.")
+            raise Unwritable(f"{path}: not changed: a folder on the way is a link.")
         return path
     target, top = os.path.realpath(path), os.path.realpath(follow)
     if not is_below(target, top):
         raise Unwritable(f"{path}: not written: it is a link that leads out of {follow}.")
     return target
+
+
+def delete(path: str) -> bool:
+    """Delete a file, the link itself where it is one; False where there is none.
+
+    A link on the way to it is refused as by `replace`. Raises Unwritable.
+    """
+    _target(path, None)
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise Unwritable(f"{path}: not deleted: {error.strerror or error}.") from error
+    return True
 
 
 def is_below(path: str, folder: str) -> bool:
@@ -197,15 +212,10 @@ class lock:  # noqa: N801 - used like a function: `with lock(path, wait_s)`
 
 
 def _try_lock(descriptor: int) -> bool:
+    import fcntl
+
     try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False
     return True
@@ -244,7 +254,7 @@ def parse_json(text: str) -> object:
         import json
 
         return json.loads(text)
-    start = _skip_space(text, 0)
+    start = len(text) - len(text.lstrip(JSON_SPACE))
     try:
         value, end = make_scanner(_Syntax)(text, start)  # type: ignore[arg-type]
     except (StopIteration, SystemError) as error:
@@ -252,15 +262,9 @@ def parse_json(text: str) -> object:
         raise ValueError("no JSON value") from error
     except RecursionError as error:
         raise ValueError("JSON nested too deeply") from error
-    if _skip_space(text, end) != len(text):
+    if text[end:].strip(JSON_SPACE):
         raise ValueError("text after the JSON value")
     return value
-
-
-def _skip_space(text: str, at: int) -> int:
-    while at < len(text) and text[at] in " \t\n\r":
-        at += 1
-    return at
 
 
 def dump_json(value: object) -> str:

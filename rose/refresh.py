@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
+from rose import files
 from rose.routing import compile as compiling
 from rose.routing.survey import Ground
 from rose.store import index, lessons
@@ -46,8 +46,7 @@ def afresh(stores: Stores, store: Store) -> Mapping[str, object]:
     A clone may bring derived files of its own making, which nothing in its rules would show.
     """
     for path in (store.layer, *store.caches):
-        if os.path.lexists(path):
-            os.unlink(path)
+        files.delete(path)
     return everything(stores)
 
 

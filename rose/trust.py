@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 VERSION = 1
 MOST_BYTES = 1 << 20
-LOCK_WAIT_S = 5.0
 
 
 def state_folder(environ: Mapping[str, str]) -> str | None:
@@ -60,7 +59,7 @@ def remove(store: Store, environ: Mapping[str, str]) -> bool:
 
 
 def _change(folder: str, more: set[str], less: set[str]) -> bool:
-    with files.lock(os.path.join(folder, "trusted.lock"), LOCK_WAIT_S):
+    with files.lock(os.path.join(folder, "trusted.lock")):
         try:
             known = _read(folder)
         except (OSError, ValueError) as error:

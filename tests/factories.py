@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 
-from rose import files, layout, yamltext
+from rose import files, layout, refresh, trust, yamltext
 from rose.routing import ledger
 
 _numbers = itertools.count(1)
@@ -43,3 +43,13 @@ def a_ledger_line(store: layout.Store, make) -> int:
     """Append one line to a store's ledger, as a reflection does, and return its n."""
     with files.lock(store.lock):
         return ledger.append_locked(store, "local", make)
+
+
+def a_served_store(tmp_path) -> layout.Store:
+    """Return a trusted store whose compiled layer holds one rule, r_0000aa."""
+    store = a_store(tmp_path)
+    a_lesson_file(store, "nodes/testing/db.md", "# Database\n\nExport `APP_DB_URL` first.\n")
+    a_rule_file(store, id="r_0000aa", when="the task runs the tests", then="read nodes/testing/")
+    refresh.everything(layout.Stores(store, None, ""))
+    trust.add(store, os.environ)
+    return store

@@ -313,3 +313,20 @@ def test_a_text_that_is_no_utf8_is_a_value_error(tmp_path):
     (tmp_path / "a").write_bytes(b"\xe9")
     with pytest.raises(ValueError, match="utf-8"):
         files.read_text(str(tmp_path / "a"))
+
+
+def test_what_is_not_there_need_not_be_deleted(tmp_path):
+    files.replace(str(tmp_path / "a"), "x")
+    assert files.delete(str(tmp_path / "a"))
+    assert not files.delete(str(tmp_path / "a"))
+
+
+def test_nothing_is_deleted_beyond_a_link(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "a").write_text("mine")
+    (tmp_path / "local").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "b").symlink_to(tmp_path / "elsewhere" / "a")
+    with pytest.raises(Unwritable, match="link"):
+        files.delete(str(tmp_path / "local" / "a"))
+    assert files.delete(str(tmp_path / "b"))
+    assert (tmp_path / "elsewhere" / "a").read_text() == "mine"

@@ -10,9 +10,9 @@ import time
 
 import pytest
 
-from rose import files, layout, refresh, session, trust
+from rose import files, layout, refresh, session
 from rose.reflection import queue
-from tests.factories import a_lesson_file, a_rule_file, a_store
+from tests.factories import a_rule_file, a_served_store
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LAUNCH = os.path.join(ROOT, "rose", "launch.py")
@@ -21,12 +21,7 @@ PAYLOADS = os.path.join(ROOT, "tests", "captures", "payloads")
 
 @pytest.fixture
 def store(tmp_path):
-    made = a_store(tmp_path)
-    a_lesson_file(made, "nodes/testing/db.md", "# Database\n\nExport `APP_DB_URL` first.\n")
-    a_rule_file(made, id="r_0000aa", when="the task runs the tests", then="read nodes/testing/")
-    refresh.everything(layout.Stores(made, None, ""))
-    trust.add(made, os.environ)
-    return made
+    return a_served_store(tmp_path)
 
 
 def payload(name: str, store, **changes) -> dict[str, object]:

@@ -6,7 +6,6 @@ against the table as it now is, like a taught one.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from rose import files
@@ -37,7 +36,7 @@ def forget(store: Store, rule_id: str, roots: tuple[str, ...], at: str) -> str |
             table.delete(store, rule_id)
         except RoseError:
             if left is not None:
-                os.unlink(left)
+                files.delete(left)
             raise
         return left
 

@@ -105,8 +105,9 @@ def _call(
     local = store.local if store is not None and scope == "project" else None
     # To wire a project by hand is to say that its store may be used.
     is_wiring = local is not None and store is not None and not (remove or dry_run)
-    if store is not None and is_wiring and trust.add(store, os.environ):
+    if store is not None and is_wiring and not trust.is_trusted(store, os.environ):
         refresh.afresh(terminal.stores(), store)
+        trust.add(store, os.environ)
         where = terminal.short(store.dot)
         terminal.say(f"{where} is trusted from now on (`rose trust --revoke`).")
     hosts = list(dict.fromkeys(named or ()))

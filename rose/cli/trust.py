@@ -30,9 +30,10 @@ def trust_command(
     if store.kind == "home":
         terminal.out("The home store is your own; nothing to decide.")
         return
-    changed = (trust.remove if revoke else trust.add)(store, os.environ)
-    if changed and not revoke:
+    if not revoke and not trust.is_trusted(store, os.environ):
+        # First: what cannot be made anew is not to be trusted.
         refresh.afresh(found, store)
+    changed = (trust.remove if revoke else trust.add)(store, os.environ)
     state = "trusted" if trust.is_trusted(store, os.environ) else "not trusted"
     terminal.out(f"{terminal.short(store.dot)} is {state}{'' if changed else ' already'}.")
 

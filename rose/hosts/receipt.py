@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rose import files, trust
-from rose.errors import RoseError, Unwritable
+from rose.errors import RoseError
 from rose.findings import Finding, Refused
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def write(path: str, entries: Mapping[str, Entry | None]) -> None:
         if not _holds(path, text):
             files.replace(path, text)
     elif os.path.lexists(path):
-        _unlink(path)
+        files.delete(path)
 
 
 def _holds(path: str, text: str) -> bool:
@@ -116,20 +116,11 @@ def carried(path: str, before: str | None, known: Entry | None) -> Entry:
 
 def discard(path: str, entry: Entry | None) -> None:
     """Delete a file that rose made, and the folders made for it where nothing else is in them."""
-    _unlink(os.path.realpath(path))
+    files.delete(os.path.realpath(path))
     for folder in () if entry is None else entry.folders:
         # Somebody else may use it by now, and then it stays.
         with contextlib.suppress(OSError):
             os.rmdir(folder)
-
-
-def _unlink(path: str) -> None:
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise Unwritable(f"{path}: not deleted: {error.strerror or error}.") from error
 
 
 def read_text(path: str) -> str | None:

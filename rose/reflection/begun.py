@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from rose import files, layout, session
+from rose.errors import Unwritable
 from rose.reflection import queue
 
 TYPE_CHECKING = False
@@ -88,7 +89,7 @@ def _is_off(store: layout.Store, entry: Mapping[str, str]) -> bool:
 
 def _discard(path: str) -> None:
     try:
-        os.unlink(path)
-    except OSError:
-        # Taken already, or not to be deleted: then the session is read once more, to no effect.
+        files.delete(path)
+    except Unwritable:
+        # Not to be deleted: then the session is read once more, to no effect.
         return

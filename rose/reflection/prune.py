@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from rose import session
+from rose import files, session
+from rose.errors import Unwritable
 from rose.routing import compiled
 
 if TYPE_CHECKING:
@@ -83,7 +84,6 @@ def _unsent_blocks(store: Store, before: float) -> list[str]:
 
 def _unlink(path: str) -> bool:
     try:
-        os.unlink(path)
-    except OSError:
+        return files.delete(path)
+    except Unwritable:
         return False
-    return True

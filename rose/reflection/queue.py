@@ -152,7 +152,7 @@ def finish(store: layout.Store, claimed: Mapping[str, object]) -> None:
     """Remove a worked entry, unless a newer one took its place meanwhile."""
     with _table_lock(store, LOCK_WAIT_S):
         if _is_current(store, claimed):
-            os.unlink(_path(store, str(claimed["host"]), str(claimed["session"])))
+            files.delete(_path(store, str(claimed["host"]), str(claimed["session"])))
 
 
 def give_back(store: layout.Store, claimed: Mapping[str, object], reason: str, now: float) -> None:
@@ -175,7 +175,7 @@ def take_gone(store: layout.Store) -> list[dict[str, object]]:
         failed = [entry for entry in entries(store) if entry["state"] == "failed"]
         gone = [entry for entry in failed if not has_transcript(entry)]
         for entry in gone:
-            os.unlink(_path(store, str(entry["host"]), str(entry["session"])))
+            files.delete(_path(store, str(entry["host"]), str(entry["session"])))
     return gone
 
 

@@ -52,10 +52,7 @@ def _common(path: str, wanted: set[bytes]) -> set[bytes]:
 
 def forget(store: Store, name: str) -> None:
     """Drop what is kept of a session whose reflection was taken back."""
-    try:
-        os.unlink(path_of(store, name))
-    except FileNotFoundError:
-        return
+    files.delete(path_of(store, name))
 
 
 def _others(store: Store, name: str) -> list[str]:

@@ -193,7 +193,7 @@ def _take_back(store: Store, note: Note, at: str) -> Undone:
     _take_back_credit(store, config.read(store)[0].ledger_share, note.session)
     rows.forget(store, note.name)
     _trace(store, undone, at)
-    os.unlink(path_of(store, note.name))
+    files.delete(path_of(store, note.name))
     return undone
 
 

@@ -6,11 +6,10 @@ longer the longer a project has used rose. Derived: deleting it changes no resul
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import astuple, fields
 from typing import TYPE_CHECKING
 
-from rose import derived, files
+from rose import derived, files, layout
 from rose.routing import evidence, ledger
 from rose.routing.evidence import Standing
 
@@ -58,4 +57,4 @@ def _claim(rule: Rule) -> str:
 
 
 def _digest(value: object) -> str:
-    return hashlib.sha256(files.dump_json(value).encode("ascii")).hexdigest()[:16]
+    return layout.digest(files.dump_json(value))[:16]

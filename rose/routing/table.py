@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from rose import derived, files, frontmatter, racy, redact
-from rose.errors import RoseError, Unwritable
+from rose.errors import RoseError
 from rose.findings import Finding, Refused, errors
 from rose.routing import conditions, rules
 from rose.routing.rules import Evidence, Rule
@@ -266,13 +266,8 @@ def update(
 
 def delete(store: Store, rule_id: str) -> None:
     """Delete a rule's file; raises RoseError where there is none. The caller holds the lock."""
-    path = path_of(store, rule_id)
-    try:
-        os.unlink(path)
-    except FileNotFoundError as error:
-        raise RoseError(f"There is no rule {rule_id}. `rose route` lists the rules.") from error
-    except OSError as error:
-        raise Unwritable(f"{path}: not deleted: {error.strerror or error}.") from error
+    if not files.delete(path_of(store, rule_id)):
+        raise RoseError(f"There is no rule {rule_id}. `rose route` lists the rules.")
 
 
 def new_id(

@@ -78,6 +78,19 @@ def test_a_layer_that_a_clone_brought_is_not_what_is_sent(cloned):
     assert "the task runs the tests" in printed
 
 
+def test_trust_deletes_nothing_that_a_clone_s_link_leads_to(cloned, tmp_path):
+    """`rose trust` clears derived files, and a clone may say that they lie in your home."""
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "layer.json").write_text("mine")
+    os.symlink(mine, cloned.local)
+    result = run("trust", cwd=cloned.base)
+    assert result.code == 1
+    assert "link" in result.err
+    assert (mine / "layer.json").read_text() == "mine"
+    assert not trust.is_trusted(cloned, os.environ)
+
+
 def test_the_start_of_a_session_says_so_in_one_line(cloned):
     said = json.loads(hook(cloned, "SessionStart", source="startup"))
     assert said == {

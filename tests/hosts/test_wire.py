@@ -9,9 +9,8 @@ import sys
 
 import pytest
 
-from rose import layout, refresh, trust
 from rose.hosts import installation, registry, wire
-from tests.factories import a_lesson_file, a_rule_file, a_store
+from tests.factories import a_served_store
 
 PAYLOADS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "captures", "payloads")
 CAPTURED = sorted(
@@ -24,12 +23,7 @@ LAYER = '"rose \\u00e9 \\" layer"'
 
 @pytest.fixture
 def store(tmp_path):
-    made = a_store(tmp_path)
-    a_lesson_file(made, "nodes/testing/db.md", "# Database\n\nExport `APP_DB_URL` first.\n")
-    a_rule_file(made, id="r_0000aa", when="the task runs the tests", then="read nodes/testing/")
-    refresh.everything(layout.Stores(made, None, ""))
-    trust.add(made, os.environ)
-    return made
+    return a_served_store(tmp_path)
 
 
 def hook(event, payload, host):

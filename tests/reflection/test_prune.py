@@ -73,5 +73,14 @@ def test_what_a_killed_write_left_goes_after_a_day(store):
     assert [name for name in os.listdir(store.routing) if name.endswith(".md")] == rules
 
 
+def test_nothing_goes_that_a_link_in_the_store_leads_to(store, tmp_path):
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    old = a_file(str(mine / "notes.jsonl"), 90)
+    os.symlink(mine, store.sessions)
+    prune.prune(store, NOW)
+    assert os.path.exists(old)
+
+
 def test_an_empty_store_is_no_reason_to_fail(tmp_path):
     assert prune.prune(layout.project_store(str(tmp_path)), NOW) == 0
