@@ -6,7 +6,6 @@ so that one slip never switches rose off.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,11 +13,33 @@ from typing import TYPE_CHECKING, Any
 from rose import files, frontmatter
 from rose.errors import RoseError, UsageError
 from rose.findings import Finding, Refused
+from rose.values import (
+    MAX_SECONDS,
+    MAX_TOKENS_LIMIT,
+    MOST,
+    MOST_CALLS,
+    choice,
+    flag,
+    folders,
+    line,
+    number,
+    tokens,
+    url,
+    variable,
+)
 
 if TYPE_CHECKING:
     from rose.layout import Store
 
-MAX_TOKENS_LIMIT = 100_000
+BACKENDS = ("auto", "offline", "claude", "codex", "openai", "command")
+SPENDS = (
+    ("calls_per_day", MOST_CALLS, "calls in 24 hours"),
+    ("tokens_per_day", MOST, "tokens in 24 hours"),
+    ("seconds_per_day", MOST, "seconds in 24 hours"),
+    ("calls_per_session", MOST_CALLS, "calls about one session"),
+    ("tokens_per_session", MOST, "tokens about one session"),
+    ("seconds_per_session", MOST, "seconds about one session"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +49,25 @@ class Settings:
     routing_enabled: bool = True
     routing_max_tokens: int = 800
     routing_repeat: str = "when-absent"
+    routing_review: str = "auto"
     lessons_paths: tuple[str, ...] = ("nodes",)
     ledger_share: str = "local"
     privacy_task_text: str = "local"
     reflection_on_stop: bool = False
     git_commit: str = "off"
+    learning_lessons: str = "off"
+    reflection_backend: str = "auto"
+    reflection_timeout_s: int = 300
+    reflection_command: str = ""
+    openai_base_url: str = ""
+    openai_model: str = ""
+    openai_key_env: str = "OPENAI_API_KEY"
+    spend_calls_per_day: int = 100
+    spend_tokens_per_day: int = 5_000_000
+    spend_seconds_per_day: int = 3_600
+    spend_calls_per_session: int = 2
+    spend_tokens_per_session: int = 400_000
+    spend_seconds_per_session: int = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,78 +84,70 @@ class Key:
         return self.name.replace(".", "_")
 
 
-def _flag(value: Any) -> bool:
-    words = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
-    try:
-        return words[str(value).lower()]
-    except KeyError as error:
-        raise ValueError(value) from error
-
-
-def _tokens(value: Any) -> int:
-    number = int(str(value))
-    if not 0 <= number <= MAX_TOKENS_LIMIT:
-        raise ValueError(value)
-    return number
-
-
-def _choice(*allowed: str) -> Callable[[Any], str]:
-    def read_choice(value: Any) -> str:
-        if value not in allowed:
-            raise ValueError(value)
-        return str(value)
-
-    return read_choice
-
-
-def _folders(value: Any) -> tuple[str, ...]:
-    named = [value] if isinstance(value, str) else list(value)
-    cleaned = []
-    for folder in named:
-        if not isinstance(folder, str):
-            raise TypeError(value)
-        normal = os.path.normpath(folder.strip()).replace(os.sep, "/")
-        first = normal.split("/")[0]
-        if os.path.isabs(normal) or first in (".", "..", ".rose") or first.startswith("~"):
-            raise ValueError(value)
-        if not normal.isprintable():
-            raise ValueError(value)
-        cleaned.append(normal)
-    if not cleaned:
-        raise ValueError(value)
-    return tuple(dict.fromkeys(cleaned))
-
-
 KEYS: dict[str, Key] = {
     key.name: key
     for key in (
-        Key("routing.enabled", _flag, "true or false", "inject the layer at all"),
-        Key("routing.max_tokens", _tokens, f"0 to {MAX_TOKENS_LIMIT}", "the layer's cap in tokens"),
+        Key("routing.enabled", flag, "true or false", "inject the layer at all"),
+        Key("routing.max_tokens", tokens, f"0 to {MAX_TOKENS_LIMIT}", "the layer's cap in tokens"),
         Key(
             "routing.repeat",
-            _choice("when-absent", "every-prompt"),
+            choice("when-absent", "every-prompt"),
             "when-absent or every-prompt",
             "when the layer is sent again in one session",
         ),
         Key(
+            "routing.review",
+            choice("auto", "required"),
+            "auto or required",
+            "whether a person approves each rule that reflection writes",
+        ),
+        Key(
             "lessons.paths",
-            _folders,
+            folders,
             "folders below the project, separated by commas",
             "where lessons lie",
         ),
-        Key("ledger.share", _choice("local", "commit"), "local or commit", "where the record lies"),
+        Key("ledger.share", choice("local", "commit"), "local or commit", "where the record lies"),
         Key(
             "privacy.task_text",
-            _choice("local", "shared"),
+            choice("local", "shared"),
             "local or shared",
             "keep opening prompts in a shared record",
         ),
-        Key("reflection.on_stop", _flag, "true or false", "reflect at the end of a turn too"),
+        Key("reflection.on_stop", flag, "true or false", "reflect at the end of a turn too"),
         Key(
             "git.commit",
-            _choice("off", "auto"),
+            choice("off", "auto"),
             "off or auto",
             "commit what reflection, route and undo change",
+        ),
+        Key(
+            "learning.lessons",
+            choice("off", "on"),
+            "off or on",
+            "store the lessons that a model finds missing",
+        ),
+        Key(
+            "reflection.backend",
+            choice(*BACKENDS),
+            ", ".join(BACKENDS[:-1]) + f" or {BACKENDS[-1]}",
+            "who reflects",
+        ),
+        Key(
+            "reflection.timeout_s",
+            number(MAX_SECONDS, least=1),
+            f"1 to {MAX_SECONDS}",
+            "how long one answer may take",
+        ),
+        Key("reflection.command", line, "one command line", "the program of `command`"),
+        Key("openai.base_url", url, "an http or https address", "where `openai` asks"),
+        Key("openai.model", line, "the name of a model", "the model that `openai` asks"),
+        Key(
+            "openai.key_env", variable, "the name of a variable", "what holds the key, not the key"
+        ),
+        *(
+            Key(f"spend.{name}", number(most), f"0 to {most}", f"the most {said}; 0 is none")
+            for name, most, said in SPENDS
         ),
     )
 }
@@ -206,7 +233,7 @@ def set_value(store: Store, name: str, text: str) -> None:
     if key is None:
         raise UsageError(f"There is no setting `{name}`. `rose config` lists them.")
     try:
-        value = key.read(text.split(",") if key.read is _folders else text)
+        value = key.read(text.split(",") if key.read is folders else text)
     except (ValueError, TypeError) as error:
         raise UsageError(f"`{name}` takes {key.expected}, not {text!r}.") from error
     section, _, leaf = name.partition(".")

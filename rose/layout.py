@@ -39,10 +39,14 @@ class Store:
         self.queue = local + "queue"
         self.undo = local + "undo"
         self.trace = local + "traces/reflect.jsonl"
+        self.selections = local + "traces/selection.jsonl"
         self.log = local + "log/hook.jsonl"
         self.writer = local + "writer"
+        self.spend = local + "spend.jsonl"
+        self.answers = local + "answers"
         self.lock = local + "lock"
         self.queue_lock = local + "queue.lock"
+        self.spend_lock = local + "spend.lock"
         self.worker_lock = local + "worker.lock"
         self.next_worker_lock = local + "worker.next.lock"
         self.lessons_cache = local + "lessons.json"
@@ -50,12 +54,17 @@ class Store:
         self.ledger_cache = local + "ledger.json"
         self.standings_cache = local + "standings.json"
         self.costs_cache = local + "tokens.json"
+        self.search = local + "search.db"
+        self.search_state = local + "search.json"
+        self.search_lock = local + "search.lock"
         self.caches = (
             self.lessons_cache,
             self.rules_cache,
             self.ledger_cache,
             self.standings_cache,
             self.costs_cache,
+            self.search_state,
+            self.search,
         )
 
     def block(self, digest: str) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Up to each call; a stored one would change what a replay gives.
 PER_CALL = ("k", "chars", "windows")
-COLUMN = 22
+COLUMN = 26
 
 
 @app.command("config")

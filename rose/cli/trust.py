@@ -20,7 +20,8 @@ def trust_command(
 ) -> None:
     """Let the hook use a store that came with a cloned repository.
 
-    Rules in it reach your agent's context, so look at them first: rose route.
+    Rules in it reach your agent's context, and its config may name a program that
+    reflection runs, so look at them first: rose route, rose config.
     A store that `rose init` made is trusted already.
 
     Example: rose trust

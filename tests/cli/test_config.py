@@ -17,8 +17,8 @@ def test_every_setting_is_listed_with_its_value_and_its_help(project):
     run("config", "routing.max_tokens", "300", cwd=project)
     result = run("config", cwd=project)
     assert result.code == 0
-    assert "routing.max_tokens    300\n" in result.out
-    assert "routing.enabled       true (default)\n" in result.out
+    assert "routing.max_tokens        300\n" in result.out
+    assert "routing.enabled           true (default)\n" in result.out
     assert max(map(len, result.out.splitlines())) <= 80
 
 

@@ -111,6 +111,18 @@ def test_the_home_store_is_sent_all_the_same(cloned, tmp_path):
     assert "the task runs the tests" not in printed
 
 
+def test_the_start_after_a_compaction_brings_the_layer_of_the_home_store_and_says_no_line(
+    cloned, tmp_path
+):
+    run("init", "--home", cwd=tmp_path)
+    home = layout.home_store(os.environ)
+    assert home is not None
+    a_lesson_file(home, "nodes/style.md")
+    a_rule_file(home, when="the task is prose", then="read nodes/style.md")
+    hook(cloned, "UserPromptSubmit")
+    assert "the task is prose" in hook(cloned, "SessionStart", source="compact")
+
+
 def test_trust_can_be_taken_back(cloned):
     assert run("trust", cwd=cloned.base).code == 0
     assert run("trust", cwd=cloned.base).out == ".rose is trusted already.\n"

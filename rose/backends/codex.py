@@ -1,0 +1,128 @@
+"""Asks Codex by a fork of the ended session: no hooks, nothing kept, a read-only sandbox.
+
+The flags are those that were proven on the real program (docs/backends.md). The schema and the
+answer lie in a temporary folder outside of the repository, which is removed.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import TYPE_CHECKING
+
+from rose import files, tail
+from rose.backends import base, forks, process
+from rose.backends.base import BackendFailure, Usage
+from rose.backends.strict import strict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rose.backends.base import Answer, Question
+    from rose.backends.options import Options
+
+PROGRAM = "codex"
+HOST = "codex"
+# Of the forked session's transcript: its last count of tokens stands near its end.
+TAIL_BYTES = 4 << 20
+
+
+class Codex:
+    """The backend `codex`."""
+
+    name = "codex"
+    forks = True
+
+    def __init__(self, _options: Options, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+
+    def hindrance(self) -> str:
+        return forks.hindrance(PROGRAM, self._environ)
+
+    def ask(self, question: Question, timeout_s: float) -> Answer:
+        subject = question.subject
+        program = forks.find(PROGRAM, HOST, subject, self._environ)
+        with tempfile.TemporaryDirectory(prefix="rose-") as named:
+            folder = os.path.realpath(named)
+            if files.is_below(folder, os.path.realpath(subject.cwd)):
+                message = f"{folder} lies in the project. Set TMPDIR to a folder outside of it."
+                raise BackendFailure("unavailable", message)
+            schema, out = os.path.join(folder, "schema.json"), os.path.join(folder, "answer")
+            files.replace(schema, files.dump_json(strict(question.schema)))
+            words = [
+                *(program, "exec", "--json", "--ephemeral", "--disable", "hooks"),
+                *("-s", "read-only", "--skip-git-repo-check"),
+                *("--output-schema", schema, "-o", out, "fork", subject.session, "-"),
+            ]
+            ended = process.run(
+                words, question.text, cwd=subject.cwd, environ=self._environ, timeout_s=timeout_s
+            )
+            return _answer(ended, _text(out), question)
+
+
+def _text(path: str) -> str:
+    try:
+        return files.read_bytes(path, process.MOST_OUT_BYTES).decode("utf-8", "replace")
+    except OSError:
+        # None was written; the program's own words tell why.
+        return ""
+
+
+def _answer(ended: process.Ended, text: str, question: Question) -> Answer:
+    usage = ended.usage + _cost(ended.out, question.subject.transcript)
+    if ended.code != 0:
+        words = _complaint(ended.out) or ended.last_words()
+        message = f"{PROGRAM} ended with code {ended.code}: {words} {base.again(question)}"
+        raise BackendFailure("exit", message, usage)
+    return base.read(text, question, name=PROGRAM, usage=usage, model="")
+
+
+def _events(out: str) -> Iterator[Mapping[str, object]]:
+    for line in out.splitlines():
+        try:
+            event = files.parse_json(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict):
+            yield event
+
+
+def _cost(out: str, transcript: str) -> Usage:
+    """Return the tokens of the fork alone, none where that cannot be told.
+
+    The program counts on from the forked session, whose own count its transcript holds.
+    """
+    told = [event.get("usage") for event in _events(out) if event.get("type") == "turn.completed"]
+    before = _spent_before(transcript)
+    after = told[-1] if told else None
+    if not isinstance(after, dict) or before is None:
+        return Usage()
+    read, written = (
+        max(0, base.count(after.get(key)) - base.count(before.get(key)))
+        for key in ("input_tokens", "output_tokens")
+    )
+    return Usage(0, read, written)
+
+
+def _spent_before(transcript: str) -> Mapping[str, object] | None:
+    found = None
+    try:
+        for row in tail.rows(transcript, TAIL_BYTES):
+            payload = row.get("payload")
+            if isinstance(payload, dict) and payload.get("type") == "token_count":
+                info = payload.get("info")
+                total = info.get("total_token_usage") if isinstance(info, dict) else None
+                found = total if isinstance(total, dict) else found
+    except (OSError, ValueError):
+        # It is gone, or its path is none: what the fork itself has cost is not known.
+        return None
+    return found
+
+
+def _complaint(out: str) -> str:
+    """Return why the turn failed; items of type error are warnings."""
+    for event in _events(out):
+        fault = event.get("error")
+        if event.get("type") == "turn.failed" and isinstance(fault, dict):
+            return base.quoted(str(fault.get("message")))
+    return ""

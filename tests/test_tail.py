@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from rose import tail
+
+
+def write(tmp_path, *lines: str):
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes("\n".join(lines).encode("utf-8", "surrogateescape"))
+    return str(path)
+
+
+def test_the_rows_come_in_order_and_what_is_none_is_passed_over(tmp_path):
+    path = write(tmp_path, '{"n":1}', "", "[2]", "\udcff", '{"n":3}', '{"torn":')
+    assert list(tail.rows(path, 1000)) == [{"n": 1}, {"n": 3}]
+
+
+@pytest.mark.parametrize(
+    ("most", "left"), [(1000, [1, 2, 3]), (17, [2, 3]), (16, [2, 3]), (14, [3]), (0, [])]
+)
+def test_only_whole_rows_of_the_end_are_read(tmp_path, most, left):
+    path = write(tmp_path, '{"n":1}', '{"n":2}', '{"n":3}', "")
+    assert [row["n"] for row in tail.rows(path, most)] == left
+
+
+def test_a_missing_file_holds_no_rows(tmp_path):
+    assert list(tail.rows(str(tmp_path / "none"), 10)) == []
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    path = str(tmp_path / "pipe")
+    os.mkfifo(path)
+    with pytest.raises(OSError, match="no regular file"):
+        list(tail.rows(path, 10))
