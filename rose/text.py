@@ -8,6 +8,7 @@ folded one by one, so offsets are those of the original text whatever folding do
 from __future__ import annotations
 
 import bisect
+import functools
 import itertools
 import re
 import unicodedata
@@ -35,7 +36,7 @@ _FILLERS = (
     "uses using very via want wants wasn way well went while without won work works would yes "
     "yet"
 )
-_NO_CONTENT = STOP_WORDS | frozenset(_FILLERS.split())
+NO_CONTENT = STOP_WORDS | frozenset(_FILLERS.split())
 _LONGEST_WORD = 40
 
 # A letter that stands for any combining mark: \w leaves marks out and would cut words at them.
@@ -46,6 +47,7 @@ _CJK = (
     "\ua960-\ua97c\uac00-\ud7fb\uf900-\ufaff\uff66-\uff9f\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
 _RUN = re.compile(r"\w+")
+_JOINED = re.compile(f"[^\\W{_CJK}]{{2}}")
 _SEGMENT = re.compile(f"(?P<cjk>[{_CJK}][{_CJK}{_MARK}]*)|[^{_CJK}]+")
 # Vowels and finals of a decomposed Hangul syllable belong to the character before them.
 _CHARACTER = re.compile(f"[{_CJK}][\u1160-\u11ff{_MARK}]*")
@@ -54,7 +56,32 @@ _PIECE = re.compile(r"[^_]+")
 
 def words(text: str) -> list[str]:
     """Return the folded tokens in order, identifiers also by their parts, without stop words."""
-    return [token for token, _, _ in spans(text) if token not in STOP_WORDS]
+    found: list[str] = []
+    for run in _RUN.finditer(_shape(text)):
+        if run.end() - run.start() <= _LONGEST_WORD and run[0].isascii():
+            found += _words_of(run[0])
+        else:
+            tokens = spans(text[run.start() : run.end()])
+            found += (token for token, _, _ in tokens if token not in STOP_WORDS)
+    return found
+
+
+@functools.lru_cache(maxsize=1 << 15)
+def _words_of(run: str) -> tuple[str, ...]:
+    """Return the tokens of one run: the same few make up most of what is ever read."""
+    return tuple(token for token, _, _ in spans(run) if token not in STOP_WORDS)
+
+
+def is_inside_word(text: str, at: int) -> bool:
+    """Tell whether a cut at an offset would part a word; scripts without spaces may be cut."""
+    if not 0 < at < len(text):
+        return False
+    before, after = text[at - 1], text[at]
+    # A mark, or the vowel or final of a decomposed Hangul syllable, belongs to what it follows.
+    if unicodedata.category(after)[0] == "M" or "\u1160" <= after <= "\u11ff":
+        return True
+    before = _MARK if unicodedata.category(before)[0] == "M" else before
+    return _JOINED.fullmatch(before + after) is not None
 
 
 def spans(text: str) -> list[tuple[str, int, int]]:
@@ -161,7 +188,7 @@ def _tells(word: str) -> bool:
     return (
         (len(word) > 1 or word >= "\u2e80")
         and len(word) <= _LONGEST_WORD
-        and word not in _NO_CONTENT
+        and word not in NO_CONTENT
         and not _NUMBER_OR_DIGEST.fullmatch(word)
     )
 

@@ -92,6 +92,30 @@ def test_words_leave_out_stop_words():
     assert text.words("Where is the max_tokens of it?") == ["max_tokens", "max", "tokens"]
 
 
+@given(given_text=ANY_TEXT)
+def test_words_are_the_tokens_without_stop_words(given_text):
+    tokens = [token for token, _, _ in text.spans(given_text)]
+    assert text.words(given_text) == [t for t in tokens if t not in text.STOP_WORDS]
+
+
+@pytest.mark.parametrize(
+    ("given_text", "joints"),
+    [
+        ("ab cd", [1, 4]),
+        ("a_b-c/d", [1, 2]),
+        ("x运行y", []),
+        ("हिन्दी", [1, 2, 3, 4, 5]),
+        ("か\u3099ん", [1]),
+        ("\u1112\u1161\u11ab\u1100", [1, 2]),
+        ("e\u0301a", [1, 2]),
+        ("", []),
+    ],
+)
+def test_a_cut_at_these_offsets_would_part_a_word(given_text, joints):
+    ends = range(-1, len(given_text) + 2)
+    assert [at for at in ends if text.is_inside_word(given_text, at)] == joints
+
+
 @pytest.mark.parametrize(
     ("prompt", "found"),
     [

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rose import files
+from rose.check import quotes, review
 from rose.check.checks import Context, Draft, check_rule
 from rose.findings import Finding, Refused, errors
 from rose.routing import conditions, rules, table, wording
@@ -41,7 +42,8 @@ def accept_rule(
 ) -> Accepted:
     """Check a draft under the store's lock and write it; raises Refused, Locked, Unwritable.
 
-    `born` is the greatest n of the ledger, from which the rule's record counts.
+    `born` is the greatest n of the ledger, from which the rule's record counts. What waits for
+    a person is kept as proposed (rose.check.review).
     """
     with files.lock(store.lock):
         return accept_locked(store, draft, context, born=born, created=created, new_id=new_id)
@@ -64,21 +66,39 @@ def accept_locked(
     marked = [f if f.line() in known else _acceptance(f) for f in found]
     if errors(marked):
         raise Refused(marked)
+    status, why = review.status_of(draft, now)
+    kept = replace(draft, status=status, note=_note(draft.note, why))
     if draft.replaces is None:
-        rule = _rule(draft, context, new_id(current.ids()), born, created)
+        rule = _rule(kept, context, new_id(current.ids()), born, created)
         return Accepted(table.write(store, rule), tuple(marked))
     incumbent = next(rule for rule in current.rules if rule.id == draft.replaces)
-    rule = _rule(draft, context, incumbent.id, born, incumbent.created)
+    rule = _rule(kept, context, incumbent.id, born, incumbent.created)
     changes = _changes(incumbent, rule)
     changed = table.update(store, rule.id, changes, context.roots)
+    # The merged rules go last: a run that is killed here loses none, and a second one goes on.
+    for merged in draft.merges:
+        table.update(store, merged, {"status": "retired"}, context.roots)
     return Accepted(changed, tuple(marked))
 
 
+def _note(note: str, why: str) -> str:
+    """Return a rule's note, with the reason why it waits for a person."""
+    return f"{note.rstrip()}\n\nProposed: {why}.\n".lstrip() if why else note
+
+
 def _incumbent(draft: Draft, context: Context) -> list[Finding]:
-    if draft.replaces is None or any(rule.id == draft.replaces for rule in context.rules):
-        return []
-    message = f"The rule {draft.replaces} that the draft replaces is not there any more."
-    return [Finding("incumbent-missing", "id", message, "Teach it as a new rule.")]
+    there = {rule.id for rule in context.taken_over(draft)}
+    wanted = [*(() if draft.replaces is None else (draft.replaces,)), *draft.merges]
+    return [
+        Finding(
+            "incumbent-missing",
+            "id",
+            f"The rule {rule_id} that the draft replaces is not there any more.",
+            "Teach it as a new rule.",
+        )
+        for rule_id in wanted
+        if rule_id not in there
+    ]
 
 
 def _acceptance(finding: Finding) -> Finding:
@@ -100,7 +120,10 @@ def _rule(draft: Draft, context: Context, rule_id: str, born: int, created: str)
         approval=draft.approval,
         born=born,
         created=created,
-        evidence=draft.evidence,
+        evidence=tuple(
+            replace(item, session=quotes.session_of(item, context.regions))
+            for item in draft.evidence
+        ),
         note=draft.note,
     )
 

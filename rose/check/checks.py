@@ -6,29 +6,33 @@ finding has a repair; rose never applies one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rose import redact
 from rose import text as texts
-from rose.check import quotes
+from rose.check import learned, quotes
 from rose.findings import Finding, Severity
-from rose.routing import conditions, features, layer, rules, wording
+from rose.routing import conditions, features, layer, questions, rules, wording
 from rose.routing import targets as target
 from rose.routing.rules import Evidence, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-# What stands on disk under these states says nothing against a new draft.
-SILENT = ("retired", "declined")
+    from rose.hosts.base import Region
+    from rose.routing.forgotten import Forgotten
+
 # Keyboards put these behind an emoji to choose its look. They hide nothing.
 LOOKS = {0xFE0E: None, 0xFE0F: None}
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A rule that is not yet checked; `replaces` is the id of the rule whose place it takes."""
+    """A rule that is not yet checked.
+
+    `replaces` is the id of the rule whose place it takes, `merges` are those that retire with it.
+    """
 
     when: str
     then: str
@@ -40,11 +44,16 @@ class Draft:
     status: str = "active"
     approval: str | None = None
     replaces: str | None = None
+    merges: tuple[str, ...] = ()
 
     @property
     def condition(self) -> str:
         """Return the condition as it would be kept; without one it is rendered from `match`."""
         return wording.condition(self.when) or features.when_from_match(self.match)
+
+    def takes_over(self, rule: Rule) -> bool:
+        """Tell whether the draft takes the place of a rule, alone or with others."""
+        return rule.id == self.replaces or rule.id in self.merges
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +63,10 @@ class Context:
     `has_lesson` tells whether a target matches a lesson, `cost` the tokens of a rendered line,
     `base` is given for the home store, whose rules render absolute paths. `regions` are the
     texts of each session that quotes are looked for in, `shown` the store paths of the lessons
-    that the session was shown. `archived` maps the store paths of lessons out of use to the path
-    of what took their place, empty where nothing did; `root` is the folder that paths begin at.
+    that the session was shown, `active` those of all lessons in use. `archived` maps the store
+    paths of lessons out of use to the path of what took their place, empty where nothing did;
+    `root` is the folder that paths begin at. `forgotten` are the rules that a person deleted,
+    `review` is the setting `routing.review`.
     """
 
     rules: tuple[Rule, ...]
@@ -65,15 +76,29 @@ class Context:
     cost: Callable[[str], int]
     lessons: frozenset[str] = frozenset()
     base: str | None = None
-    regions: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    regions: Mapping[str, Sequence[Region]] = field(default_factory=dict)
     shown: frozenset[str] = frozenset()
+    active: tuple[str, ...] = ()
     archived: Mapping[str, str] = field(default_factory=dict)
     root: str = ""
+    forgotten: tuple[Forgotten, ...] = ()
+    review: str = "auto"
+
+    def taken_over(self, draft: Draft) -> list[Rule]:
+        """Return the standing rules whose place a draft takes."""
+        return [rule for rule in self.rules if draft.takes_over(rule)]
+
+    def kept(self, draft: Draft) -> frozenset[Evidence]:
+        """Return the evidence of those rules: it was matched when they came in."""
+        return frozenset(item for rule in self.taken_over(draft) for item in rule.evidence)
 
 
 def check_rule(draft: Draft, context: Context) -> Iterator[Finding]:
     """Yield everything that is wrong with a draft; independent faults come together."""
+    # A file keeps no white space around a text, so none counts.
+    draft = replace(draft, when=draft.when.strip(), then=draft.then.strip())
     yield from _fields(draft)
+    yield from _approval(draft, context)
     yield from _wording(draft)
     if draft.condition:
         yield from _condition(draft, context)
@@ -83,9 +108,9 @@ def check_rule(draft: Draft, context: Context) -> Iterator[Finding]:
         yield from _effect(draft)
         yield from _size(draft, context)
     if draft.origin == "reflection":
-        yield from _reflection(draft, context)
+        yield from learned.check(draft, context)
     if draft.evidence:
-        yield from quotes.check(draft.evidence, _kept_quotes(draft, context), context.regions)
+        yield from quotes.check(draft.evidence, context.kept(draft), context.regions)
 
 
 def _fields(draft: Draft) -> Iterator[Finding]:
@@ -111,13 +136,20 @@ def _fields(draft: Draft) -> Iterator[Finding]:
             yield Finding("match-invalid", "match", f"{reason}.", "Mend or drop that feature.")
 
 
+def _approval(draft: Draft, context: Context) -> Iterator[Finding]:
+    decided = {rule.approval for rule in context.taken_over(draft)}
+    if draft.approval is not None and draft.approval not in decided:
+        message = f"`approval` is {draft.approval!r}, which a draft cannot give itself."
+        repair = "Leave it out; `rose route --approve` or `--decline` decides."
+        yield Finding("approval-set", "approval", message, repair)
+
+
 def _wording(draft: Draft) -> Iterator[Finding]:
     for name, value in (("when", draft.when), ("then", draft.then)):
-        said = value.strip()
-        if len(said.splitlines()) > 1:
+        if len(value.splitlines()) > 1:
             message = f"`{name}` has more than one line."
             yield Finding("one-line", name, message, "Write it on one line.")
-        flat = texts.normalise(said)
+        flat = texts.normalise(value)
         hidden = texts.hostile_characters(flat.translate(LOOKS))
         if hidden:
             message = f"`{name}` holds what a reader does not see: {', '.join(hidden)}."
@@ -127,12 +159,26 @@ def _wording(draft: Draft) -> Iterator[Finding]:
             message = f"`{name}` holds markup that could close rose's block: {mark[:40]}."
             repair = "Write it without angle brackets and code fences."
             yield Finding("hostile-characters", name, message, repair)
+    yield from _note(draft.note)
     parts = (("when", draft.when), ("then", draft.then), ("note", draft.note))
     quoted = [("evidence", item.quote) for item in draft.evidence]
     for name, value in (*parts, *quoted):
         if redact.holds_secret(value):
             message = f"`{name}` holds something that looks like a secret."
             yield Finding("secret", name, message, "Write the rule without it.")
+
+
+def _note(note: str) -> Iterator[Finding]:
+    hidden = texts.hostile_characters(note)
+    if hidden:
+        message = f"The note holds what a reader does not see: {', '.join(hidden)}."
+        yield Finding("hostile-characters", "note", message, "Take them out.")
+    if len(note) > wording.MOST_CHARS:
+        message = f"The note has more than {wording.MOST_CHARS} characters."
+        yield Finding("too-large", "note", message, "Shorten it.")
+    if "<<<<<<< " in note:
+        message = "The note holds a merge-conflict marker: its file could not be read."
+        yield Finding("merge-conflict", "note", message, "Write it without.")
 
 
 def _condition(draft: Draft, context: Context) -> Iterator[Finding]:
@@ -150,10 +196,10 @@ def _condition(draft: Draft, context: Context) -> Iterator[Finding]:
 def _restatement(draft: Draft, context: Context) -> Iterator[Finding]:
     key = conditions.key(draft.condition)
     targets = target.targets_of(draft.then, context.roots)
-    for rule in context.rules:
-        if rule.id == draft.replaces or rule.status in SILENT or conditions.key(rule.when) != key:
-            continue
-        if rule.effect == draft.effect:
+    others = [rule for rule in context.rules if not draft.takes_over(rule)]
+    for rule in others:
+        is_same = rule.effect == draft.effect and rule.status not in questions.SILENT
+        if is_same and conditions.key(rule.when) == key:
             yield Finding(
                 "restates",
                 "when",
@@ -161,14 +207,14 @@ def _restatement(draft: Draft, context: Context) -> Iterator[Finding]:
                 f"Widen {rule.id} by editing its file, or `rose route --forget {rule.id}` first.",
                 expected=rule.id,
             )
-        elif any(target.overlap(one, other) for one in targets for other in rule.targets):
-            yield Finding(
-                "opposes",
-                "when",
-                f"{rule.id} says the opposite of the same lessons: {rule.then}.",
-                "Keep both until it is clear which one holds, then forget the other.",
-                severity="warning",
-            )
+    for rule in questions.opponents(key, draft.effect, targets, others):
+        yield Finding(
+            "opposes",
+            "when",
+            f"{rule.id} says the opposite of the same lessons: {rule.then}.",
+            "Both are kept until `rose route --approve` or `--decline` says which one holds.",
+            severity="warning",
+        )
 
 
 def _targets(draft: Draft, context: Context) -> Iterator[Finding]:
@@ -176,8 +222,9 @@ def _targets(draft: Draft, context: Context) -> Iterator[Finding]:
     targets = target.targets_of(draft.then, context.roots)
     roots = " or ".join(f"{root}/" for root in context.roots)
     outside = _outside(draft.then, context.root)
-    # Beside a target, what begins at the root may be no file: a call of an API, say.
-    if not targets or ".." in outside:
+    # Beside a target, what begins at the root may be no file: a call of an API, say. A person
+    # means it so; a model's text came from anywhere.
+    if not targets or ".." in outside or (outside and draft.origin == "reflection"):
         message = f"{outside} lies outside the project." if outside else "`then` names no lesson."
         repair = f"Name a file, a folder or a glob under {roots}, from the project's folder on."
         yield Finding("no-target", "then", message, repair, severity=severity)
@@ -189,7 +236,7 @@ def _targets(draft: Draft, context: Context) -> Iterator[Finding]:
 def _outside(then: str, root: str) -> str:
     """Return the first path of a `then` that leads out of the project."""
     for token in map(target.strip, then.split()):
-        is_away = token.startswith("/") and not (root and token.startswith(root + "/"))
+        is_away = token.startswith(("/", "~/")) and not (root and token.startswith(root + "/"))
         if is_away or ".." in token.split("/"):
             return token
     return ""
@@ -242,26 +289,3 @@ def _size(draft: Draft, context: Context) -> Iterator[Finding]:
         )
         expected = f"at most {context.max_tokens // layer.SHARE} tokens"
         yield Finding("too-large", "then", message, "Shorten it.", expected=expected)
-
-
-def _reflection(draft: Draft, context: Context) -> Iterator[Finding]:
-    if not draft.evidence:
-        message = "A rule of reflection's has no evidence."
-        repair = "Quote what the session shows, word for word."
-        yield Finding("evidence-missing", "evidence", message, repair)
-    if draft.effect != "skip":
-        return
-    targets = target.targets_of(draft.then, context.roots)
-    for path in targets:
-        if not any(target.matches(path, shown) for shown in context.shown):
-            message = f"No lesson of {path} was shown in the session."
-            repair = "Skip only what the session has seen; every later session trusts it."
-            yield Finding("skip-unseen", "then", message, repair)
-
-
-def _kept_quotes(draft: Draft, context: Context) -> frozenset[Evidence]:
-    """Return the evidence that the replaced rule has already: it was matched when it came in."""
-    for rule in context.rules:
-        if rule.id == draft.replaces:
-            return frozenset(rule.evidence)
-    return frozenset()

@@ -24,7 +24,9 @@ HomeFlag = Annotated[bool, typer.Option("--home", help="In the store of your hom
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Forget = Annotated[str | None, typer.Option(metavar="ID", help="Delete a rule for good.")]
 Restore = Annotated[str | None, typer.Option(metavar="ID", help="Bring a retired rule back.")]
-Approve = Annotated[str | None, typer.Option(metavar="ID", help="Use a proposed rule.")]
+Approve = Annotated[
+    str | None, typer.Option(metavar="ID", help="Use a proposed rule, settle a question.")
+]
 Decline = Annotated[str | None, typer.Option(metavar="ID", help="Do not use a rule.")]
 Explain = Annotated[str | None, typer.Option(metavar="ID", help="Say all about a rule.")]
 

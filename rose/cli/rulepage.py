@@ -50,10 +50,13 @@ def _show_questions(book: Rulebook) -> None:
     if not book.questions:
         return
     terminal.out("\nQuestions: opposite rules for one condition; which one holds?")
-    for question in book.questions:
-        ids = " or ".join(question.rules)
-        page.items([f"When {question.when}: {', '.join(question.targets)}: {ids}"])
-    page.items(["rose route --forget ID removes the wrong one"])
+    page.items(question.line() for question in book.questions)
+    page.items(
+        [
+            "rose route --approve ID keeps one and declines what says the opposite",
+            "rose route --decline ID drops one",
+        ]
+    )
 
 
 def _of_home(book: Rulebook) -> Rulebook:

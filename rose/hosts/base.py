@@ -6,8 +6,9 @@ RESULT_CHARS, so that one huge tool result cannot fill the memory.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -19,6 +20,11 @@ RESULT_CHARS = 200_000
 BLOCK_HEADING = "rose routing layer v1"
 # The first words of every question that rose's reflection puts to a forked session.
 REFLECTION_MARKER = "<rose-reflection"
+REFLECTION_END = REFLECTION_MARKER.replace("<", "</")
+_QUESTION = re.compile(
+    re.escape(REFLECTION_MARKER) + r".*?(?:" + re.escape(REFLECTION_END) + r"[^>\n]*>?|\Z)",
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,18 +160,39 @@ def strip_block(text: str) -> str:
     return "\n".join(kept)
 
 
-def regions(transcript: Transcript) -> Iterator[tuple[int, str, str]]:
-    """Yield each message and tool result as (number from 1, kind, text), for quotes.
+def strip_own(text: str) -> str:
+    """Return the text without rose's blocks and without its questions about a session."""
+    told = strip_block(text)
+    return _QUESTION.sub("\n", told) if REFLECTION_MARKER in told else told
 
-    The kinds are prompt, said and result. What hooks injected is no region, and neither is a
-    block of rose that stands in another text.
+
+class Region(NamedTuple):
+    """A text that quotes are looked for in: the body of one message or one result.
+
+    `number` counts the regions of the session from 1. The kinds are prompt, said, result, and
+    foreign: a result that came from outside the repository.
+    """
+
+    number: int
+    kind: str
+    text: str
+
+    @property
+    def is_foreign(self) -> bool:
+        return self.kind == "foreign"
+
+
+def regions(transcript: Transcript) -> Iterator[Region]:
+    """Yield each message and tool result of a session, for quotes.
+
+    What hooks injected is no region, and neither is what rose itself put into another text.
     """
     number = 0
     for kind, body in _bodies(transcript.events()):
-        text = strip_block(body)
+        text = strip_own(body)
         if text.strip():
             number += 1
-            yield number, kind, text
+            yield Region(number, kind, text)
 
 
 def _bodies(events: Iterable[Event]) -> Iterator[tuple[str, str]]:
@@ -175,4 +202,4 @@ def _bodies(events: Iterable[Event]) -> Iterator[tuple[str, str]]:
         elif isinstance(event, Said):
             yield "said", event.text
         elif isinstance(event, Call):
-            yield "result", event.result
+            yield "foreign" if event.foreign else "result", event.result

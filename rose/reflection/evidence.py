@@ -7,34 +7,30 @@ the region and lines of one place are named. A quote that holds a secret is not 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rose import redact
 from rose import text as texts
+from rose.check import quotes as checking
 from rose.routing.rules import Evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    from rose.hosts.base import Region
 
 MOST_CHARS = 200
 _SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]?")
 _WORD = re.compile(r"\S+")
 
 
-# How many regions that hold a quote are kept for the check; in more of them it is ambiguous anyway.
-MOST_KEPT = 12
-
-
 @dataclass(frozen=True, slots=True)
 class Quotes:
-    """Quotes that stand in a session, and its regions for the check of them.
+    """Quotes that stand in a session, and those of its regions that hold them."""
 
-    A region without any of the quotes is kept as an empty text, so that memory stays bounded.
-    """
-
-    found: tuple[Evidence, ...]
-    regions: tuple[str, ...]
+    found: tuple[Evidence, ...] = ()
+    regions: tuple[Region, ...] = ()
 
 
 def of_prompt(task: str, feature: str) -> str:
@@ -71,40 +67,25 @@ def _clipped(text: str, start: int) -> str:
     return text[words[0].start() : words[-1].end()] if words else text[first : first + MOST_CHARS]
 
 
-def find(session: str, quotes: Iterable[str], source: Iterable[str]) -> Quotes:
+def find(session: str, quotes: Iterable[str], source: Iterable[Region]) -> Quotes:
     """Return the quotes that stand in a session's regions, each with its place where needed."""
     wanted = [
-        quote
+        Evidence(session, quote)
         for quote in dict.fromkeys(texts.normalise(quote) for quote in quotes)
         if quote and redact.MARK not in quote and not redact.holds_secret(quote)
     ]
-    counts = dict.fromkeys(wanted, 0)
-    first: dict[str, tuple[int, str]] = {}
-    kept: list[str] = []
-    full = 0
-    for number, region in enumerate(source, 1):
-        holds = False
-        for quote in wanted:
-            if max(quote.split(" "), key=len) in region:
-                found = len(texts.occurrences(quote, region))
-                counts[quote] += found
-                holds = holds or found > 0
-                if found and quote not in first:
-                    first[quote] = number, region
-        full += holds
-        kept.append(region if holds and full <= MOST_KEPT else "")
-    placed = (_placed(session, quote, counts[quote], first.get(quote)) for quote in wanted)
-    return Quotes(tuple(item for item in placed if item is not None), tuple(kept))
+    regions = checking.gather(wanted, source)
+    placed = (_placed(item, regions) for item in wanted)
+    return Quotes(tuple(item for item in placed if item is not None), regions)
 
 
-def _placed(session: str, quote: str, count: int, first: tuple[int, str] | None) -> Evidence | None:
-    if first is None:
-        return None
-    if count == 1:
-        return Evidence(session, quote)
-    number, region = first
-    lines = region.split("\n")
+def _placed(item: Evidence, regions: Sequence[Region]) -> Evidence | None:
+    counts = {region: len(texts.occurrences(item.quote, region.text)) for region in regions}
+    holding = [region for region, count in counts.items() if count]
+    if sum(counts.values()) <= 1:
+        return item if holding else None
+    lines = holding[0].text.split("\n")
     for at in range(len(lines)):
-        if len(texts.occurrences(quote, lines[at])) == 1:
-            return Evidence(session, quote, number, (at + 1, at + 1))
+        if len(texts.occurrences(item.quote, lines[at])) == 1:
+            return replace(item, region=holding[0].number, lines=(at + 1, at + 1))
     return None

@@ -7,32 +7,16 @@ from typing import TYPE_CHECKING
 
 from rose import refs
 from rose.report.sources import paths_of
-from rose.routing import conditions, layer, rank, survey
-from rose.routing import targets as target
+from rose.routing import layer, questions, rank, survey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rose.report.sources import Sources
     from rose.routing.evidence import Standing
-    from rose.routing.rules import Rule
-    from rose.routing.survey import Place
+    from rose.routing.questions import Question
+    from rose.routing.survey import Place, Survey
     from rose.store.lessons import Holding
 
-OUT_OF_USE = ("declined", "retired")
 FORMULA = f"(helped - wasted/2) / (seen + {rank.PRIOR_SEEN}) + sqrt({rank.OPTIMISM} / (seen + 1))"
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """Rules that say the opposite of the same lessons under one condition."""
-
-    rules: tuple[str, ...]
-    when: str
-    targets: tuple[str, ...]
-
-    def as_json(self) -> dict[str, object]:
-        return {"rules": list(self.rules), "when": self.when, "targets": list(self.targets)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,36 +54,19 @@ def read(sources: Sources) -> Rulebook:
         chosen=tuple(place for place in places if not place.waits),
         waiting=tuple(p for p in places if p.waits and p.rule.status == "active"),
         proposed=tuple(place for place in places if place.rule.status == "proposed"),
-        out_of_use=tuple(place for place in places if place.rule.status in OUT_OF_USE),
-        questions=tuple(questions(place.rule for place in places)),
+        out_of_use=tuple(place for place in places if place.rule.status in questions.SILENT),
+        questions=questions_of(sources.survey),
         sources=sources,
     )
 
 
-def questions(rules: Iterable[Rule]) -> list[Question]:
-    """Return the groups of rules that contradict each other, one question a condition."""
-    alike: dict[str, list[Rule]] = {}
-    for rule in rules:
-        if rule.status not in OUT_OF_USE:
-            alike.setdefault(conditions.key(rule.when), []).append(rule)
-    found = [_question(group) for group in alike.values() if len(group) > 1]
-    return [question for question in found if question is not None]
-
-
-def _question(group: Sequence[Rule]) -> Question | None:
-    prefer = [rule for rule in group if rule.effect == "prefer"]
-    skip = [rule for rule in group if rule.effect == "skip"]
-    pairs = [
-        (one, other, shared)
-        for one in prefer
-        for other in skip
-        if (shared := [t for t in one.targets if any(target.overlap(t, u) for u in other.targets)])
-    ]
-    if not pairs:
-        return None
-    ids = dict.fromkeys(rule.id for one, other, _ in pairs for rule in (one, other))
-    disputed = dict.fromkeys(path for _, _, paths in pairs for path in paths)
-    return Question(tuple(ids), pairs[0][0].when, tuple(disputed))
+def questions_of(found: Survey) -> tuple[Question, ...]:
+    """Return the open questions; paths of the home store are not those of the project."""
+    return tuple(
+        question
+        for at_home in (False, True)
+        for question in questions.find(p.rule for p in found.places if p.is_home is at_home)
+    )
 
 
 def reason(place: Place, max_tokens: int) -> str:

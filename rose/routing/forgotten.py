@@ -110,14 +110,8 @@ def covers(
         and bool(old.match) == bool(match)
         and all(features.features_meet(old.match, [feature]) for feature in match)
         and bool(targets)
-        and all(any(_holds(wide, narrow) for wide in old.targets) for narrow in targets)
+        and all(any(target.holds(wide, narrow) for wide in old.targets) for narrow in targets)
         for old in gone
-    )
-
-
-def _holds(wide: str, narrow: str) -> bool:
-    return wide.rstrip("/") == narrow.rstrip("/") or (
-        not target.is_glob(narrow) and target.matches(wide, narrow)
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,7 +37,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One when/then rule; `path` is its file, `note` the text below the header."""
+    """One when/then rule; `path` is its file, `note` the text below the header.
+
+    `formerly` are targets whose lessons were renamed: the record of before names them so.
+    """
 
     id: str
     when: str
@@ -53,6 +56,12 @@ class Rule:
     evidence: tuple[Evidence, ...] = ()
     note: str = ""
     path: str = ""
+    formerly: tuple[str, ...] = ()
+
+    @property
+    def recorded_targets(self) -> tuple[str, ...]:
+        """Return the targets by which the record may know the rule's lessons."""
+        return (*self.targets, *self.formerly)
 
 
 def line(rule: Rule, base: str | None = None) -> str:
@@ -70,7 +79,7 @@ def parse(
     """
     named = where or path
     fields, body, findings = frontmatter.read(text, named)
-    reader = _Reader(text, named, fields, findings)
+    reader = Reader(text, named, fields, findings)
     if errors(findings):
         return None, findings
     match = reader.words("match")
@@ -89,6 +98,7 @@ def parse(
         evidence=reader.evidence(),
         note=body,
         path=path,
+        formerly=reader.words("formerly"),
     )
     if not fields.get("targets"):
         rule = replace(rule, targets=target.targets_of(rule.then, roots))
@@ -104,6 +114,8 @@ def render(rule: Rule) -> str:
         fields["targets"] = list(rule.targets)
     if rule.match:
         fields["match"] = list(rule.match)
+    if rule.formerly:
+        fields["formerly"] = list(rule.formerly)
     fields |= {"origin": rule.origin, "status": rule.status}
     if rule.approval is not None:
         fields["approval"] = rule.approval
@@ -126,8 +138,11 @@ def evidence_fields(item: Evidence) -> dict[str, Any]:
     return fields
 
 
-class _Reader:
-    """Reads the fields of one header and collects what is wrong with them."""
+class Reader:
+    """Reads the fields of one header and collects what is wrong with them.
+
+    `broken` are the keys at fault, whose values say nothing.
+    """
 
     def __init__(
         self, text: str, where: str, fields: Mapping[str, Any], findings: list[Finding]
@@ -136,11 +151,13 @@ class _Reader:
         self.where = where
         self.fields = fields
         self.findings = findings
+        self.broken: set[str] = set()
 
     def fail(self, key: str, rule: str, message: str, repair: str, expected: str = "") -> None:
         found = re.search(rf"^{re.escape(key)}[ \t]*:", self.raw, re.MULTILINE)
         number = self.raw.count("\n", 0, found.start()) + 1 if found else 1
         place = f"{self.where}:{number}"
+        self.broken.add(key)
         self.findings.append(Finding(rule, place, message, repair, expected=expected or None))
 
     def text(self, key: str) -> str:
@@ -212,10 +229,7 @@ class _Reader:
 
     def require(self, rule: Rule) -> None:
         """Report a rule that says nothing, or whose match or targets cannot be used."""
-        if not self.fields and not self.findings:
-            message = "The file is empty." if not self.raw.strip() else "There is no frontmatter."
-            repair = "Write `when:` and `then:` between two lines `---`, or delete the file."
-            self.fail("when", "frontmatter-missing", message, repair)
+        if self.is_bare():
             return
         for key, value in (("when", rule.when), ("then", rule.then)):
             if not wording.safe(value) and isinstance(self.fields.get(key, ""), str):
@@ -227,7 +241,20 @@ class _Reader:
             reason = features.fault(feature)
             if reason is not None:
                 self.fail("match", "match-invalid", f"{reason}.", "Mend or drop that feature.")
-        for path in rule.targets:
+        self.require_inside(rule.targets)
+
+    def is_bare(self) -> bool:
+        """Tell whether there is no header at all, and report it."""
+        if self.fields or self.findings:
+            return False
+        message = "The file is empty." if not self.raw.strip() else "There is no frontmatter."
+        repair = "Write `when:` and `then:` between two lines `---`, or delete the file."
+        self.fail("when", "frontmatter-missing", message, repair)
+        return True
+
+    def require_inside(self, targets: Sequence[str]) -> None:
+        """Report each target that leads out of the store."""
+        for path in targets:
             if not target.is_inside(path):
                 message = f"The target {path[:60]!r} is no path inside the store."
                 self.fail("targets", "target-outside", message, "Write a path below the project.")

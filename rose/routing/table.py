@@ -140,9 +140,9 @@ def _row(store: Store, path: str, roots: tuple[str, ...]) -> list[Any]:
     where = where_of(store, os.path.basename(path))
     rule: Rule | None = None
     try:
-        text = _read_rule_file(path)
-    except _UnreadableError as error:
-        faults = [Finding(error.rule, f"{where}:{error.line}", f"{error}.", error.repair)]
+        text = read_file(path)
+    except Unreadable as error:
+        faults = [error.finding(where)]
     else:
         rule, faults = rules.parse(text, path, roots, where=where)
         if rule is not None:
@@ -153,7 +153,7 @@ def _row(store: Store, path: str, roots: tuple[str, ...]) -> list[Any]:
     line = rules.line(rule, store.prefix)
     evidence = [[e.session, e.quote, e.region, e.lines] for e in rule.evidence]
     head = [rule.id, rule.when, rule.then, rule.effect, rule.targets, rule.match, rule.origin]
-    tail = [rule.status, rule.approval, rule.born, rule.created, evidence, rule.note]
+    tail = [rule.status, rule.approval, rule.born, rule.created, evidence, rule.note, rule.formerly]
     return [[*head, *tail], rows, line, conditions.key(rule.when)]
 
 
@@ -175,49 +175,52 @@ def _content_faults(rule: Rule, where: str, roots: tuple[str, ...]) -> list[Find
     return faults
 
 
-class _UnreadableError(Exception):
+class Unreadable(Exception):
+    """Why a file holds no text that could be a rule."""
+
     def __init__(self, rule: str, reason: str, repair: str, line: int = 1) -> None:
         super().__init__(reason)
         self.rule = rule
         self.repair = repair
         self.line = line
 
+    def finding(self, where: str) -> Finding:
+        return Finding(self.rule, f"{where}:{self.line}", f"{self}.", self.repair)
 
-def _read_rule_file(path: str) -> str:
-    """Return the text of a rule's file; raises _UnreadableError with the line and the reason."""
+
+def read_file(path: str) -> str:
+    """Return the text of a rule's file; raises Unreadable with the line and the reason."""
     try:
         found = os.stat(path)
         if not stat.S_ISREG(found.st_mode):
             kind = "a folder" if stat.S_ISDIR(found.st_mode) else "no regular file"
-            raise _UnreadableError("rule-unreadable", f"It is {kind}", "Move it elsewhere.")
+            raise Unreadable("rule-unreadable", f"It is {kind}", "Move it elsewhere.")
         if found.st_size > MAX_FILE_BYTES:
             reason = f"The file has {found.st_size} bytes, more than {MAX_FILE_BYTES}"
-            raise _UnreadableError("rule-too-long", reason, "Cut it down to one rule.")
+            raise Unreadable("rule-too-long", reason, "Cut it down to one rule.")
         raw = files.read_bytes(path)
     except OSError as error:
         reason = f"The file cannot be read: {error.strerror or error}"
-        raise _UnreadableError("rule-unreadable", reason, "Make it readable.") from error
+        raise Unreadable("rule-unreadable", reason, "Make it readable.") from error
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         encoding = "UTF-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "not UTF-8"
         line = raw.count(b"\n", 0, error.start) + 1
         reason = f"The text is {encoding}"
-        raise _UnreadableError("not-utf-8", reason, "Save it as UTF-8.", line) from error
+        raise Unreadable("not-utf-8", reason, "Save it as UTF-8.", line) from error
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise _UnreadableError(
-            "nul-character", "The text holds a NUL character", "Delete it.", line
-        )
+        raise Unreadable("nul-character", "The text holds a NUL character", "Delete it.", line)
     return text
 
 
 def _rule_of(row: list[Any], path: str) -> Rule:
     rule_id, when, then, effect, targets, match, origin, *rest = row
-    status, approval, born, created, evidence, note = rest
+    status, approval, born, created, evidence, note, formerly = rest
     quotes = tuple(Evidence(s, q, r, tuple(n) if n else None) for s, q, r, n in evidence)
     state = (origin, status, approval, born, created, quotes, note, path)
-    return Rule(rule_id, when, then, effect, tuple(targets), tuple(match), *state)
+    return Rule(rule_id, when, then, effect, tuple(targets), tuple(match), *state, tuple(formerly))
 
 
 def _load_cache(store: Store, roots: tuple[str, ...]) -> dict[str, Any]:
@@ -252,8 +255,8 @@ def update(
     """
     path = path_of(store, rule_id)
     try:
-        text = _read_rule_file(path)
-    except _UnreadableError as error:
+        text = read_file(path)
+    except Unreadable as error:
         raise RoseError(f"{rule_id}: {error}. `rose route` lists the rules.") from error
     texts = {key: str(value) if isinstance(value, int) else value for key, value in changes.items()}
     edited = frontmatter.edit(text, texts, path)

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 # Straight and curly quotes, and the backtick.
 QUOTES = "\"'`\u2018\u2019\u201c\u201d"
+WILD = ("*", "**", "?")
+OPTION = "|?"
+# Of two targets that somebody made this long, only the beginnings are compared.
+MOST_PAIRS = 250_000
 
 
 def targets_of(then: str, roots: Sequence[str]) -> tuple[str, ...]:
@@ -60,17 +64,84 @@ def lead_to(targets: Iterable[str], store_path: str) -> bool:
     return any(matches(target, store_path) for target in targets)
 
 
+def holds(wide: str, narrow: str) -> bool:
+    """Tell whether one target leads wherever another leads, as far as their text shows it."""
+    return wide.rstrip("/") == narrow.rstrip("/") or (not is_glob(narrow) and matches(wide, narrow))
+
+
 def overlap(one: str, other: str) -> bool:
-    """Tell whether two targets may name a lesson in common, as far as their text shows it."""
-    if one.rstrip("/") == other.rstrip("/"):
+    """Tell whether some path is matched by both of two targets.
+
+    The two are read side by side, a character at a time, in all ways in which both can be read.
+    """
+    first, second = _steps(one), _steps(other)
+    if len(first) * len(second) > MOST_PAIRS:
+        starts = fixed_part(one), fixed_part(other)
+        return starts[0].startswith(starts[1]) or starts[1].startswith(starts[0])
+    waiting = [(0, 0)]
+    seen = set(waiting)
+    while waiting:
+        at, beside = waiting.pop()
+        if (at, beside) == (len(first), len(second)):
+            return True
+        reached = [(skipped, beside) for skipped in _skips(first, at)]
+        reached += [(at, skipped) for skipped in _skips(second, beside)]
+        if at < len(first) and beside < len(second) and _share(first[at], second[beside]):
+            reached.append((_after(first, at), _after(second, beside)))
+        waiting += [pair for pair in reached if pair not in seen]
+        seen.update(reached)
+    return False
+
+
+def _steps(target: str) -> list[str]:
+    """Return a target as single characters and signs; OPTION says that the next two may miss."""
+    if not is_glob(target):
+        if target.endswith("/"):
+            return [*target.rstrip("/"), "/", "**"]
+        # What is named like a lesson is taken for no folder.
+        below = [] if target.endswith(".md") else [OPTION, "/", "**"]
+        return [*target, *below]
+    steps: list[str] = []
+    for piece in _pieces(target):
+        if piece == "**/":
+            steps += [OPTION, "**", "/"]
+        else:
+            steps += [piece] if piece in WILD else piece
+    return steps
+
+
+def _skips(steps: Sequence[str], at: int) -> tuple[int, ...]:
+    """Return the places that are reached from one without reading a character."""
+    step = steps[at] if at < len(steps) else ""
+    if step == OPTION:
+        return at + 1, at + 3
+    return (at + 1,) if step in ("*", "**") else ()
+
+
+def _after(steps: Sequence[str], at: int) -> int:
+    return at if steps[at] in ("*", "**") else at + 1
+
+
+def _share(one: str, other: str) -> bool:
+    """Tell whether some character is read by both of two steps."""
+    if OPTION in (one, other):
+        return False
+    if one in WILD and other in WILD:
         return True
-    plain_one, plain_other = fixed_part(one), fixed_part(other)
-    if is_glob(one) and is_glob(other):
-        return plain_one.startswith(plain_other) or plain_other.startswith(plain_one)
-    if is_glob(one) or is_glob(other):
-        glob, plain = (one, other) if is_glob(one) else (other, one)
-        return matches(glob, plain) or fixed_part(glob).startswith(plain.rstrip("/") + "/")
-    return matches(one, other) or matches(other, one)
+    if one in WILD or other in WILD:
+        sign, char = (one, other) if one in WILD else (other, one)
+        return sign == "**" or char != "/"
+    return one == other
+
+
+def _pieces(target: str) -> list[str]:
+    """Return the signs of a glob and the texts between them.
+
+    A run of stars is one: reading would otherwise try every split of a long name.
+    """
+    shape = re.sub(r"\*{3,}", "**", target + "**" if target.endswith("/") else target)
+    shape = re.sub(r"(\*\*/)+", "**/", shape)
+    return re.findall(r"\*\*/|\*\*|\*|\?|[^*?]+", shape)
 
 
 def fixed_part(target: str) -> str:
@@ -81,13 +152,8 @@ def fixed_part(target: str) -> str:
 @functools.lru_cache(maxsize=4096)
 def pattern(target: str) -> Callable[[str], bool]:
     """Return the test of a glob: `*` and `?` stay within one name, `**` crosses folders."""
-    # A run of stars is one: the expression would otherwise try every split of a long name.
-    shape = re.sub(r"\*{3,}", "**", target + "**" if target.endswith("/") else target)
-    shape = re.sub(r"(\*\*/)+", "**/", shape)
-    parts = []
-    for piece in re.findall(r"\*\*/|\*\*|\*|\?|[^*?]+", shape):
-        special = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-        parts.append(special.get(piece) or re.escape(piece))
+    special = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    parts = [special.get(piece) or re.escape(piece) for piece in _pieces(target)]
     expression = re.compile("".join(parts), re.DOTALL)
     return lambda path: expression.fullmatch(path) is not None
 

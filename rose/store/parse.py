@@ -54,6 +54,18 @@ class Parsed:
 
 def read(path: str) -> Parsed:
     """Return what a lesson's file says; raises OSError."""
+    head, version, is_cut = _head(path)
+    return parse(head, path, version=version, is_cut=is_cut)
+
+
+def read_text(path: str) -> tuple[str, str]:
+    """Return a lesson's text, as far as it is read for words, and its version; raises OSError."""
+    head, version, is_cut = _head(path)
+    return _decode(head, is_cut=is_cut)[0], version
+
+
+def _head(path: str) -> tuple[bytes, str, bool]:
+    """Return the beginning of a file, the digest of all of it, and whether there is more."""
     digest = hashlib.sha256()
     with open(path, "rb") as stream:
         head = stream.read(HEAD_BYTES)
@@ -63,7 +75,7 @@ def read(path: str) -> Parsed:
         while rest:
             digest.update(rest)
             rest = stream.read(HEAD_BYTES)
-    return parse(head, path, version=digest.hexdigest()[:16], is_cut=is_cut)
+    return head, digest.hexdigest()[:16], is_cut
 
 
 def parse(raw: bytes, path: str, *, version: str, is_cut: bool = False) -> Parsed:

@@ -48,7 +48,7 @@ def add(
         "gist": texts.clean_line(gist),
         "tags": [clean for tag in tags if (clean := texts.clean_line(tag))],
     }
-    findings = list(_faults(fields["title"], title, body, [gist, *tags]))
+    findings = list(faults(fields["title"], title, body, [gist, *tags]))
     root = settings.lessons_paths[0]
     place = _place(store, root, folder, findings)
     if findings:
@@ -59,16 +59,16 @@ def add(
     given["origin"] = origin
     text = frontmatter.edit(body, given, "the body")
     with files.lock(store.lock):
-        path = _free_path(store, place, slug(str(fields["title"])))
-        whole = text if text[-1:] == "\n" else text + "\n"
-        files.replace(os.path.join(store.base, path), whole, follow=store.base)
+        path = free_path(store, place, str(fields["title"]))
+        put_locked(store, path, text)
     for lesson in lessons.scan(store, settings).lessons:
         if lesson.path == path:
             return lesson
     raise RoseError(f"{path} was written, but it is not below a lessons folder that is read.")
 
 
-def _faults(title: object, raw_title: str, body: str, rest: Sequence[str]) -> Iterator[Finding]:
+def faults(title: object, raw_title: str, body: str, rest: Sequence[str]) -> Iterator[Finding]:
+    """Yield why a lesson should not be stored, whoever wrote it."""
     whole = "\n".join([raw_title, body, *rest])
     if not title:
         yield Finding("title-missing", "title", "The title is empty.", "Say it in one line.")
@@ -123,7 +123,15 @@ def slug(title: str) -> str:
     return short.strip("-") or "lesson"
 
 
-def _free_path(store: Store, place: str, name: str) -> str:
+def put_locked(store: Store, path: str, text: str) -> None:
+    """Write a lesson's text to a store path; the caller holds the lock. Raises Unwritable."""
+    whole = text if text[-1:] == "\n" else text + "\n"
+    files.replace(os.path.join(store.base, path), whole, follow=store.base)
+
+
+def free_path(store: Store, place: str, title: str) -> str:
+    """Return the store path of a new lesson in a folder, where no file lies yet."""
+    name = slug(title)
     path = f"{place}/{name}.md"
     number = 1
     while os.path.lexists(os.path.join(store.base, path)):

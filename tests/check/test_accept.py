@@ -11,7 +11,7 @@ from rose.errors import Unwritable
 from rose.findings import Refused
 from rose.routing import table, targets
 from rose.routing.rules import Evidence
-from tests.routing.samples import a_rule, a_store, put, tree, write
+from tests.routing.samples import a_rule, a_store, put, regions, tree, write
 
 NOW = {"born": 7, "created": "2026-11-30T09:12:44Z"}
 
@@ -124,7 +124,7 @@ def test_earlier_evidence_stays_valid_when_a_rule_is_widened(tmp_path):
         evidence=(old, new),
         replaces="r_0000aa",
     )
-    context = _context(store, regions={"s": ["seen now"]})
+    context = _context(store, regions={"s": regions("seen now")})
     assert accept.accept_rule(store, draft, context, **NOW).rule.evidence == (old, new)
 
 
@@ -134,3 +134,37 @@ def test_a_disk_that_refuses_leaves_no_rule(tmp_path):
     write(store.routing, "a file in place of the folder")
     with pytest.raises(Unwritable):
         _teach(store)
+
+
+def test_a_merge_leaves_one_rule_and_retires_the_others(tmp_path):
+    store = a_store(tmp_path)
+    old = Evidence("gone", "an old quote")
+    put(
+        store,
+        a_rule("r_0000aa", origin="reflection"),
+        a_rule("r_0000bb", origin="reflection", evidence=(old,)),
+    )
+    draft = Draft(
+        "tests",
+        "read nodes/testing/ and nodes/testing/db.md",
+        origin="reflection",
+        evidence=(old, Evidence("", "seen now")),
+        replaces="r_0000aa",
+        merges=("r_0000bb",),
+    )
+    context = _context(store, regions={"s": regions("seen now")})
+    kept = accept.accept_rule(store, draft, context, **NOW).rule
+    assert (kept.id, kept.status) == ("r_0000aa", "active")
+    # A quote that names no session is of the one at hand.
+    assert kept.evidence == (old, Evidence("s", "seen now"))
+    states = {rule.id: rule.status for rule in table.read(store, ("nodes",)).rules}
+    assert states == {"r_0000aa": "active", "r_0000bb": "retired"}
+
+
+def test_a_merge_with_a_rule_that_is_gone_changes_nothing(tmp_path):
+    store = a_store(tmp_path)
+    put(store, a_rule("r_0000aa"))
+    with pytest.raises(Refused) as refused:
+        _teach(store, replaces="r_0000aa", merges=("r_0000bb",))
+    assert [finding.rule for finding in refused.value.findings] == ["incumbent-missing"]
+    assert table.read(store, ("nodes",)).rules[0].when != "the tests run"

@@ -4,7 +4,7 @@ import pytest
 
 from rose.check.checks import Context, Draft, check_rule
 from rose.routing.rules import Evidence
-from tests.routing.samples import a_rule
+from tests.routing.samples import a_rule, regions
 
 QUOTE = Evidence("s", "could not connect")
 
@@ -25,7 +25,7 @@ def a_context(**fields) -> Context:
         "has_lesson": lambda path: path.startswith("nodes/testing"),
         "max_tokens": 400,
         "cost": len,
-        "regions": {"s": ["x: could not  connect\nto it"]},
+        "regions": {"s": regions("x: could not  connect\nto it")},
     }
     return Context(**{**given, **fields})
 
@@ -123,6 +123,7 @@ def test_an_archived_target_names_what_took_its_place():
         ("read nodes/../../x.md", "nodes/../../x.md lies outside the project."),
         ("read nodes/testing/ and ../x.md", "../x.md lies outside the project."),
         ("read /etc/x.md", "/etc/x.md lies outside the project."),
+        ("read ~/notes/x.md", "~/notes/x.md lies outside the project."),
         ("read /repo/nodes/x.md", "`then` names no lesson."),
     ],
 )
@@ -214,17 +215,42 @@ def test_a_layer_that_is_off_does_not_make_every_rule_too_large():
     assert _found(a_draft(), max_tokens=0) == []
 
 
-def test_reflection_owes_evidence():
-    assert _found(a_learned(evidence=())) == [("evidence-missing", "evidence", "error")]
-    assert _found(a_draft()) == []
-
-
-def test_reflection_skips_only_what_the_session_was_shown():
-    draft = a_learned(effect="skip")
-    assert _found(draft) == [("skip-unseen", "then", "error")]
-    assert _found(draft, shown=frozenset(["nodes/testing/db.md"])) == []
-
-
 def test_a_secret_in_a_quote_is_refused():
     quote = Evidence("s", "export K=ghp_16C7e42F292c6912E7710c838347Ae178B4a")
     assert ("secret", "evidence", "error") in _found(a_learned(evidence=(quote,)))
+
+
+def test_a_draft_does_not_restate_the_rules_that_it_merges():
+    taught = (
+        a_rule("r_0000aa", when="the task runs the tests", origin="reflection"),
+        a_rule("r_0000bb", when="the task runs the tests", origin="reflection"),
+    )
+    merged = a_learned(replaces="r_0000aa", merges=("r_0000bb",))
+    assert _found(merged, rules=taught) == []
+    assert _found(a_learned(replaces="r_0000aa"), rules=taught) == [("restates", "when", "error")]
+
+
+@pytest.mark.parametrize("draft", [a_draft, a_learned])
+@pytest.mark.parametrize("approval", ["approved", "declined", "yes"])
+def test_a_draft_cannot_approve_itself(draft, approval):
+    assert _found(draft(approval=approval)) == [("approval-set", "approval", "error")]
+
+
+def test_the_approval_of_the_rule_at_the_slot_is_no_new_one():
+    taught = a_rule("r_0000aa", when="the task runs the tests", approval="approved")
+    draft = a_draft(replaces="r_0000aa", approval="approved")
+    assert _found(draft, rules=(taught,)) == []
+
+
+@pytest.mark.parametrize(
+    ("note", "rule"),
+    [
+        ("why\u202e", "hostile-characters"),
+        ("a\x1b[31mb", "hostile-characters"),
+        ("x" * 2001, "too-large"),
+        ("<<<<<<< ours\na\n>>>>>>> theirs\n", "merge-conflict"),
+    ],
+)
+def test_a_note_hides_nothing_and_leaves_the_file_readable(note, rule):
+    assert _found(a_draft(note=note)) == [(rule, "note", "error")]
+    assert _found(a_draft(note="Two\nlines are fine.\n")) == []

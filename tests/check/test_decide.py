@@ -10,7 +10,7 @@ from rose import files
 from rose.check import context, decide
 from rose.errors import Locked, RoseError, Unwritable
 from rose.findings import Refused
-from rose.routing import forgotten, table
+from rose.routing import forgotten, questions, table
 from rose.store import lessons
 from tests import factories
 
@@ -87,8 +87,8 @@ def test_every_decision_waits_for_the_lock(store, monkeypatch, decision):
 @pytest.mark.parametrize(
     ("status", "decision"),
     [
-        ("proposed", lambda store, rule_id: decide.approve(store, rule_id, now(store))[0]),
-        ("retired", lambda store, rule_id: decide.restore(store, rule_id, now(store))[0]),
+        ("proposed", lambda store, rule_id: decide.approve(store, rule_id, now(store))),
+        ("retired", lambda store, rule_id: decide.restore(store, rule_id, now(store))),
         ("active", lambda store, rule_id: decide.decline(store, rule_id, ("docs",))),
     ],
     ids=["approve", "restore", "decline"],
@@ -97,7 +97,7 @@ def test_the_targets_of_a_decided_rule_lie_in_the_stores_own_folders(store, stat
     files.replace(store.config, "lessons:\n  paths: [docs]\n")
     factories.a_lesson_file(store, "docs/guide.md")
     rule_id = factories.a_rule_file(store, status=status, then="read docs/guide.md")
-    assert decision(store, rule_id).targets == ("docs/guide.md",)
+    assert decision(store, rule_id).rule.targets == ("docs/guide.md",)
 
 
 def test_a_rule_larger_than_a_quarter_of_the_cap_is_not_approved(store):
@@ -109,13 +109,71 @@ def test_a_rule_larger_than_a_quarter_of_the_cap_is_not_approved(store):
 
 def test_a_restored_rule_whose_lessons_are_gone_is_a_warning(store):
     rule_id = factories.a_rule_file(store, status="retired", then="read nodes/gone/")
-    rule, findings = decide.restore(store, rule_id, now(store))
-    assert rule.status == "active"
-    assert [finding.rule for finding in findings] == ["no-target"]
+    decided = decide.restore(store, rule_id, now(store))
+    assert decided.rule.status == "active"
+    assert [finding.rule for finding in decided.warnings] == ["no-target"]
 
 
 def test_an_active_rule_of_reflections_may_be_confirmed_once(store):
     rule_id = factories.a_rule_file(store, origin="reflection")
-    assert decide.approve(store, rule_id, now(store))[0].approval == "approved"
+    assert decide.approve(store, rule_id, now(store)).rule.approval == "approved"
     with pytest.raises(RoseError, match="approved already"):
         decide.approve(store, rule_id, now(store))
+
+
+def _question(store, **fields):
+    """Write two rules that say the opposite, and return their ids."""
+    said = {"when": "docs work", "then": "read nodes/testing/"}
+    prefer = factories.a_rule_file(store, id="r_0000aa", **said)
+    said |= {"then": "nothing in nodes/testing/ applies"}
+    skip = {**said, "effect": "skip", "origin": "reflection", "status": "proposed", **fields}
+    return prefer, factories.a_rule_file(store, id="r_0000bb", **skip)
+
+
+def _states(store):
+    return {rule.id: (rule.status, rule.approval) for rule in table.read(store, ROOTS).rules}
+
+
+@pytest.mark.parametrize(("chosen", "other"), [("r_0000aa", "r_0000bb"), ("r_0000bb", "r_0000aa")])
+def test_approving_one_side_of_a_question_declines_the_other(store, chosen, other):
+    _question(store)
+    decided = decide.approve(store, chosen, now(store))
+    assert [rule.id for rule in decided.declined] == [other]
+    assert decided.warnings == ()
+    assert _states(store) == {chosen: ("active", "approved"), other: ("declined", "declined")}
+    assert questions.find(table.read(store, ROOTS).rules) == []
+
+
+def test_both_sides_hold_once_each_was_approved(store):
+    prefer, skip = _question(store)
+    decide.approve(store, prefer, now(store))
+    decided = decide.approve(store, skip, now(store))
+    assert decided.declined == ()
+    assert [warning.rule for warning in decided.warnings] == ["opposes"]
+    assert set(_states(store).values()) == {("active", "approved")}
+    assert questions.find(table.read(store, ROOTS).rules) == []
+
+
+def test_declining_one_side_leaves_the_other_as_it_is(store):
+    prefer, skip = _question(store)
+    decide.decline(store, skip, ROOTS)
+    assert _states(store) == {prefer: ("active", None), skip: ("declined", "declined")}
+
+
+def test_a_rule_that_was_approved_before_the_question_came_up_can_settle_it(store):
+    prefer, skip = _question(store)
+    files.replace(
+        table.path_of(store, prefer),
+        files.read_text(table.path_of(store, prefer)).replace(
+            "when:", "approval: approved\nwhen:", 1
+        ),
+    )
+    assert [rule.id for rule in decide.approve(store, prefer, now(store)).declined] == [skip]
+
+
+def test_a_refused_approval_declines_nothing(store):
+    _, skip = _question(store, then="read nodes/testing/ " + "x " * 400)
+    before = _states(store)
+    with pytest.raises(Refused):
+        decide.approve(store, skip, now(store))
+    assert _states(store) == before

@@ -215,6 +215,32 @@ def test_opposite_rules_are_kept_and_shown_as_one_question(project):
     ]
 
 
+def test_a_question_is_settled_by_approving_one_side(project):
+    said = {"when": "docs work", "then": "read nodes/testing/"}
+    factories.a_rule_file(project, id="r_00000a", **said)
+    factories.a_rule_file(project, id="r_00000b", **said, effect="skip", status="proposed")
+    out = rose(project, "route").out
+    assert "  When docs work: nodes/testing/: r_00000a or r_00000b\n" in out
+    assert "  rose route --approve ID keeps one and declines what says the opposite\n" in out
+    result = rose(project, "route", "--approve", "r_00000b")
+    assert (result.code, "r_00000a  declined, since it says the opposite:" in result.out) == (
+        0,
+        True,
+    )
+    assert rose(project, "route", "--json").json["questions"] == []
+    again = rose(project, "route", "--approve", "r_00000a", "--json").json
+    assert (again["approval"], again["declined"]) == ("approved", [])
+
+
+def test_a_home_rule_is_no_side_of_a_question_of_the_project(project, tmp_path):
+    home = layout.Store(str(tmp_path / "home" / ".rose"), str(tmp_path / "home" / ".rose"), "home")
+    factories.a_lesson_file(home, "nodes/testing/db.md")
+    said = {"when": "docs work", "then": "read nodes/testing/"}
+    factories.a_rule_file(project, id="r_00000a", **said)
+    factories.a_rule_file(home, id="r_00000b", **said, effect="skip")
+    assert rose(project, "route", "--json").json["questions"] == []
+
+
 def test_opposite_rules_over_different_lessons_are_no_question(project):
     rose(project, "route", *RULE)
     rose(project, "route", *RULE[:2], "--then", "nothing in nodes/api/ applies", "--skip")

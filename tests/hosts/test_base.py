@@ -43,6 +43,8 @@ def test_regions_are_messages_and_results_without_roses_own_text(tmp_path):
             call("Bash", {"command": "cat .rose/x"}, "t2", second=5),
             result(BLOCK, "t2", second=6),
             user('<rose-reflection v="1"> what was used?', 7),
+            call("Bash", {"command": "cat asked.md"}, "t3", second=8),
+            result('<rose-reflection v="1">\nwhat?\n</rose-reflection>\nend', "t3", second=9),
         ],
     )
 
@@ -50,6 +52,7 @@ def test_regions_are_messages_and_results_without_roses_own_text(tmp_path):
         (1, "prompt", "fix it"),
         (2, "said", "looking"),
         (3, "result", "rules:"),
+        (4, "result", "\n\nend"),
     ]
 
 
@@ -59,3 +62,25 @@ def test_the_regions_of_a_capture_hold_the_lesson_that_was_read():
     assert [kind for _, kind, _ in found] == ["prompt", "said", "result", "result", "said"]
     assert "Export `APP_DB_URL=sqlite:///tmp/app.db`" in found[2][2]
     assert not [text for _, _, text in found if "When the task" in text]
+
+
+def test_a_result_from_outside_the_repository_is_a_foreign_region(tmp_path):
+    path = write(
+        tmp_path / "a.jsonl",
+        [
+            user("look it up"),
+            call("WebFetch", {"url": "https://a.example"}, "t1", second=1),
+            result("fetched", "t1", second=2),
+            call("mcp__tracker__read", {}, "t2", second=3),
+            result("an issue", "t2", second=4),
+            call("Bash", {"command": "ls"}, "t3", second=5),
+            result("a.py", "t3", second=6),
+        ],
+    )
+    found = list(regions(registry.open_transcript(path, None)))
+    assert [(region.text, region.is_foreign) for region in found] == [
+        ("look it up", False),
+        ("fetched", True),
+        ("an issue", True),
+        ("a.py", False),
+    ]

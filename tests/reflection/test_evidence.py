@@ -6,6 +6,7 @@ import pytest
 
 from rose.check import quotes as checking
 from rose.reflection import evidence
+from tests.routing import samples
 
 TASK = "Please help. The integration tests are red! Find out v1.2 why"
 
@@ -41,7 +42,7 @@ def test_the_line_of_a_lesson_that_holds_the_span():
 
 
 def found(quotes, regions):
-    return evidence.find("s", quotes, regions)
+    return evidence.find("s", quotes, samples.regions(*regions))
 
 
 def test_a_quote_that_stands_once_is_taken_as_it_is():
@@ -79,4 +80,4 @@ def test_every_quote_that_is_taken_passes_the_check(regions):
 
 def test_regions_without_a_quote_are_not_held():
     result = found(["red tests"], ["x" * 100_000, "red tests"])
-    assert result.regions == ("", "red tests")
+    assert [(region.number, region.text) for region in result.regions] == [(2, "red tests")]

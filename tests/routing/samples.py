@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from rose import refresh
 from rose.config import Settings
+from rose.hosts.base import Region
 from rose.layout import Store, Stores, project_store
 from rose.routing import evidence, rules, targets
 from rose.routing import features as featuring
@@ -77,6 +78,11 @@ def record(store: Store, *lines: dict[str, Any], writer: str = "0123456789ab") -
     """Write ledger lines into a store."""
     text = "".join(json.dumps(line) + "\n" for line in lines)
     write(f"{store.ledger('local')}/{writer}.jsonl", text)
+
+
+def regions(*texts: str, kind: str = "result") -> tuple[Region, ...]:
+    """Return texts as the regions of a session."""
+    return tuple(Region(number, kind, text) for number, text in enumerate(texts, 1))
 
 
 def tree(folder: str) -> dict[str, bytes]:

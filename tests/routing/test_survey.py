@@ -219,3 +219,17 @@ def test_removed_lessons_take_their_rules_out_and_bring_them_back(tmp_path):
     assert survey([ground(store)], exact=False).block == ""
     shutil.move(f"{store.base}/kept", f"{store.base}/nodes/testing")
     assert survey([ground(store)], exact=False).block != ""
+
+
+@pytest.mark.parametrize("status", ["proposed", "declined", "retired"])
+def test_a_rule_that_is_not_in_use_is_never_injected_however_good_its_record(tmp_path, status):
+    store = a_store(tmp_path)
+    put(store, a_rule("r_000001", status=status), a_rule("r_000002", when="another"))
+    for number in range(1, 9):
+        line = {"session": f"s{number}", "n": number, "rows": 9, "delivered": ["r_000001"]}
+        record(store, {**line, "rules": {"r_000001": "followed-useful"}}, writer=f"w{number}")
+    found = survey([ground(store)], exact=False)
+    assert found.waiting()["r_000001"] == status
+    assert "r_000001" not in [place.rule.id for place in found.kept()]
+    assert "of kind r_000001" not in found.block
+    assert "another" in found.block

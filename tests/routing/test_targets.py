@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import itertools
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rose.routing import targets
 
@@ -64,6 +68,14 @@ def test_a_glob_of_many_stars_is_matched_in_no_time():
         ("nodes/a/*.md", "nodes/a/", True),
         ("nodes/a/*.md", "nodes/b/*.md", False),
         ("nodes/**", "nodes/b/*.md", True),
+        ("nodes/*/x.md", "nodes/testing/", True),
+        ("nodes/t*/", "nodes/testing", True),
+        ("nodes/**/x.md", "nodes/testing/deep/", True),
+        ("nodes/*.md", "nodes/testing/", False),
+        ("nodes/*/y.md", "nodes/testing/x.md", False),
+        ("nodes/*a.md", "nodes/b*.md", True),
+        ("nodes/?.md", "nodes/ab.md", False),
+        ("nodes/*", "nodes/a/", False),
     ],
 )
 def test_targets_overlap_when_one_may_hold_the_other(one, other, expected):
@@ -91,3 +103,38 @@ def test_targets_overlap_when_one_may_hold_the_other(one, other, expected):
 def test_the_first_match_of_a_target_is_a_lesson_that_answers_to_it(target, expected):
     paths = ["nodes/deploy/rollback.md", "nodes/testing-old.md", "nodes/testing/db.md"]
     assert targets.first_match(target, paths) == expected
+
+
+PIECES = st.sampled_from(["a", "b", "*", "**", "?", "/", "a/", "**/"])
+GLOBS = st.lists(PIECES, min_size=1, max_size=2).map(lambda pieces: "n/" + "".join(pieces))
+PATHS = [
+    "n/" + "".join(chars)
+    for length in range(1, 7)
+    for chars in itertools.product("ab/", repeat=length)
+]
+
+
+@given(GLOBS, GLOBS)
+def test_targets_overlap_exactly_where_some_path_is_matched_by_both(one, other):
+    both = any(targets.matches(one, path) and targets.matches(other, path) for path in PATHS)
+    assert targets.overlap(one, other) is both
+
+
+def test_targets_of_enormous_length_are_compared_by_their_beginnings():
+    long = "nodes/a/" + "*x" * 3000
+    assert targets.overlap(long, "nodes/a/" + "?" * 3000)
+    assert not targets.overlap(long, "nodes/b/" + "?" * 3000)
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow", "expected"),
+    [
+        ("nodes/a/", "nodes/a", True),
+        ("nodes/a/", "nodes/a/b.md", True),
+        ("nodes/a/*", "nodes/a/b.md", True),
+        ("nodes/a/", "nodes/a/*", False),
+        ("nodes/a/b.md", "nodes/a/", False),
+    ],
+)
+def test_a_target_holds_what_lies_below_it(wide, narrow, expected):
+    assert targets.holds(wide, narrow) is expected

@@ -182,3 +182,22 @@ def test_no_bytes_fail_and_each_line_stays_one(raw):
     assert parsed.title
     assert "\n" not in parsed.title + parsed.gist
     assert len(parsed.gist) <= 200
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("größer\r\n".encode(), "größer\r\n"),
+        ("größer".encode("utf-16"), "größer"),
+        (b"gr\xf6\xdfer", "größer"),
+        (b"a\0b", "ab"),
+        ("ü".encode() * (1 << 20), "ü" * (1 << 19)),
+    ],
+    ids=["plain", "UTF-16", "Latin-1", "NUL", "long"],
+)
+def test_the_text_is_read_as_it_is_for_words_and_the_version_is_that_of_all_of_it(
+    tmp_path, raw, text
+):
+    path = tmp_path / "a.md"
+    path.write_bytes(raw)
+    assert parse.read_text(str(path)) == (text, parse.read(str(path)).version)

@@ -1,0 +1,160 @@
+"""Search and evidence: which lessons are about a query, and the passages that say so.
+
+Both show parts of lessons through the one window chooser; neither judges and neither writes
+anything but the derived index.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rose import text as texts
+from rose.errors import RoseError
+from rose.findings import Finding
+from rose.routing import targets
+from rose.selection import index, windows
+from rose.store import lessons as shelf
+from rose.store import parse, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rose.layout import Store
+    from rose.selection.index_rows import Progress
+    from rose.selection.windows import Window
+    from rose.store.lessons import Holding, Lesson
+
+# What a call gives where it does not say otherwise (docs/cli.md has what that costs).
+K = 5
+CHARS = 500
+EVIDENCE_CHARS = 600
+WINDOWS = 2
+# Lessons that a search cannot find, so it says so.
+_UNREAD = ("lesson-unreadable", "folder-unreadable")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One lesson that a search found; `path` is whole for a lesson of the home store."""
+
+    node: str
+    title: str
+    path: str
+    score: float
+    version: str
+    window: Window
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "node": self.node,
+            "title": self.title,
+            "path": self.path,
+            "score": self.score,
+            "version": self.version,
+            "window": self.window._asdict(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The rows of a search, best first; `terms` are what the query was read as."""
+
+    terms: tuple[str, ...]
+    rows: tuple[Row, ...]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """What one lesson says of a query, in order of its text."""
+
+    terms: tuple[str, ...]
+    node: str
+    path: str
+    version: str
+    windows: tuple[Window, ...]
+
+    def as_json(self) -> dict[str, object]:
+        shown = [window._asdict() for window in self.windows]
+        return {"node": self.node, "version": self.version, "windows": shown}
+
+
+def search(
+    holdings: Sequence[Holding],
+    query: str,
+    *,
+    k: int = K,
+    chars: int = CHARS,
+    scope: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> Found:
+    """Return the k active lessons that are most about a query, one row each, ties by id.
+
+    With a scope only lessons whose id or store path one of its globs matches are returned.
+    """
+    terms = tuple(dict.fromkeys(texts.words(query)))
+    findings = [x for held in holdings for x in held.shelf.findings if x.rule in _UNREAD]
+    if not terms:
+        return Found(terms, (), tuple(findings))
+    known = _by_id(holdings)
+    within = None
+    if scope:
+        globs = [glob.removeprefix("./") for glob in scope]
+        places = ((name, (name, lesson.path)) for name, (_, lesson) in known.items())
+        within = {name for name, both in places if any(targets.lead_to(globs, x) for x in both)}
+    with contextlib.closing(index.open_index(holdings, progress)) as opened:
+        hits = opened.hits(terms, k, within=within)
+    rows = []
+    for node, score in hits:
+        # Another process may have indexed a lesson that was not there when this one looked.
+        if node not in known:
+            continue
+        store, lesson = known[node]
+        place = walk.where(store, lesson.path)
+        try:
+            text, version = parse.read_text(os.path.join(store.base, lesson.path))
+        except OSError as error:
+            reason = f"The file cannot be read: {error.strerror or error}."
+            findings.append(Finding(_UNREAD[0], place, reason, "Make it readable."))
+            continue
+        shown = windows.choose(text, terms, chars) or [windows.head(text, chars)]
+        rows.append(Row(node, lesson.title, place, round(score, 6), version, shown[0]))
+    return Found(terms, tuple(rows), tuple(findings))
+
+
+def _by_id(holdings: Sequence[Holding]) -> dict[str, tuple[Store, Lesson]]:
+    """Return the active lessons by id; an id that two stores share is the first one's."""
+    known: dict[str, tuple[Store, Lesson]] = {}
+    for holding in holdings:
+        for lesson in holding.shelf.lessons:
+            known.setdefault(lesson.id, (holding.store, lesson))
+    return {name: found for name, found in known.items() if found[1].status == "active"}
+
+
+def evidence(
+    holdings: Sequence[Holding],
+    ref: str,
+    query: str,
+    *,
+    chars: int = EVIDENCE_CHARS,
+    count: int = WINDOWS,
+) -> Passages:
+    """Return the passages of one lesson that hold most of a query's terms; none without a hit.
+
+    Raises RoseError where the reference names no active lesson, or its file cannot be read.
+    """
+    lesson = shelf.resolve([holding.shelf for holding in holdings], ref)
+    if lesson.status != "active":
+        raise RoseError(f"{lesson.id} is {lesson.status}. `rose show {lesson.id}` prints it.")
+    store = next(held.store for held in holdings if held.store.kind == lesson.store)
+    place = walk.where(store, lesson.path)
+    try:
+        text, version = parse.read_text(os.path.join(store.base, lesson.path))
+    except OSError as error:
+        raise RoseError(f"{place} cannot be read: {error.strerror or error}.") from error
+    terms = tuple(dict.fromkeys(texts.words(query)))
+    shown = windows.choose(text, terms, chars, count)
+    return Passages(terms, lesson.id, place, version, tuple(shown))
