@@ -15,7 +15,7 @@ from rose.errors import Unwritable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-VERSION = 2
+VERSION = 3
 
 
 def load(path: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ def test_what_is_saved_is_loaded(tmp_path):
         lambda raw: raw.replace(b"1", b"2"),
         lambda raw: raw.partition(b"\n")[2],
         lambda _: b"",
-        lambda _: b"rose 2 \xff\n{}",
+        lambda _: b"rose 3 \xff\n{}",
     ],
     ids=["cut", "edited", "no digest", "empty", "garbage"],
 )

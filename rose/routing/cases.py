@@ -35,7 +35,11 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One recorded session. `delivered` is None where the host left no transcript to tell."""
+    """One recorded session. `delivered` is None where the host left no transcript to tell.
+
+    `judged_used` and `judged_rules` name what of `used` and `verdicts` rests on a model's word;
+    everything else was observed.
+    """
 
     session: str
     n: int
@@ -51,6 +55,8 @@ class Case:
     used: tuple[str, ...] = ()
     verdicts: Mapping[str, str] = field(default_factory=dict)
     by: str = "observed"
+    judged_used: tuple[str, ...] = ()
+    judged_rules: tuple[str, ...] = ()
     store_rules: int | None = None
     store_lessons: int | None = None
 
@@ -163,6 +169,8 @@ def case_of(line: Line) -> Case:
     verdicts = line.get("rules")
     store = line.get("store")
     numbers = store if isinstance(store, Mapping) else {}
+    judged = line.get("judged")
+    by_model = judged if isinstance(judged, Mapping) else {}
     return Case(
         session=_text(line.get("session")),
         n=count_of(line.get("n")),
@@ -178,6 +186,8 @@ def case_of(line: Line) -> Case:
         used=_texts(line.get("used")),
         verdicts=_verdicts(verdicts),
         by=_text(line.get("by")) or "observed",
+        judged_used=_texts(by_model.get("used")),
+        judged_rules=_texts(by_model.get("rules")),
         store_rules=_number(numbers.get("rules")),
         store_lessons=_number(numbers.get("lessons")),
     )
@@ -185,6 +195,7 @@ def case_of(line: Line) -> Case:
 
 def line_of(case: Case) -> dict[str, object]:
     """Return the ledger line of a case; `case_of` gives back an equal case."""
+    judged = {"used": list(case.judged_used), "rules": list(case.judged_rules)}
     return {
         "v": VERSION,
         "n": case.n,
@@ -204,6 +215,7 @@ def line_of(case: Case) -> dict[str, object]:
         "used": list(case.used),
         "rules": dict(case.verdicts),
         "by": case.by,
+        **({"judged": judged} if any(judged.values()) else {}),
         "store": {"rules": case.store_rules, "lessons": case.store_lessons},
     }
 

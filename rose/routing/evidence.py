@@ -1,14 +1,14 @@
 """Evidence: what the recorded sessions say for and against each rule (docs/architecture.md).
 
 Every case adds its own contribution and nothing else, so the order of the ledger never matters.
-`standings` adds them up through indexes, because rules times cases would be millions of tests.
+`Tally` adds them up through indexes, because rules times cases would be millions of tests.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_right, insort
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -65,38 +65,65 @@ def standings(
     rules: Sequence[Rule], cases: Iterable[Case], lesson_path: LessonPath
 ) -> dict[str, Standing]:
     """Return the standing of every rule, by id."""
-    index = _Index(rules, lesson_path)
-    said: Counter[tuple[str, Credit]] = Counter()
-    delivered: Counter[str] = Counter()
-    chosen_last: dict[str, int] = {}
-    sent_at: list[int] = []
-    for case in cases:
-        if case.sent:
-            sent_at.append(case.n)
-        for rule_id in case.sent:
-            if case.n > chosen_last.get(rule_id, 0):
-                chosen_last[rule_id] = case.n
-        offered = index.delivered(case)
-        delivered.update(offered.keys())
-        said.update({**offered, **index.replayed(case), **index.verdicts(case)}.items())
-    by_rule: dict[str, list[tuple[Credit, int]]] = {rule.id: [] for rule in rules}
-    for (rule_id, credit), times in said.items():
-        by_rule[rule_id].append((credit, times))
-    sent_at.sort()
-    found = {}
+    tally = Tally(lesson_path)
     for rule in rules:
-        last = chosen_last.get(rule.id, 0)
-        unchosen = len(sent_at) - bisect_right(sent_at, max(rule.born, last))
-        found[rule.id] = _sum(by_rule[rule.id], delivered[rule.id], unchosen)
-    return found
+        tally.take(rule)
+    for case in cases:
+        tally.add(case)
+    return {rule.id: tally.standing(rule.id) for rule in rules}
 
 
-def _sum(said: Sequence[tuple[Credit, int]], delivered: int, unchosen: int) -> Standing:
-    live = [(credit, times) for credit, times in said if credit.is_live]
+class Tally:
+    """What the cases added so far say about the rules taken so far, added up case by case.
+
+    A rule's record begins with the cases that are added after it was taken.
+    """
+
+    def __init__(self, lesson_path: LessonPath) -> None:
+        self._index = _Index(lesson_path)
+        self._said: dict[str, Counter[Credit]] = {}
+        self._delivered: Counter[str] = Counter()
+        self._chosen_last: dict[str, int] = {}
+        self._sent_at: list[int] = []
+
+    def take(self, rule: Rule) -> None:
+        """Take a rule in, in the place of one of the same id."""
+        self.drop(rule.id)
+        self._index.take(rule)
+        self._said[rule.id] = Counter()
+
+    def drop(self, rule_id: str) -> None:
+        """Forget a rule and what was said about it."""
+        if self._said.pop(rule_id, None) is not None:
+            self._index.drop(rule_id)
+            del self._delivered[rule_id]
+
+    def add(self, case: Case) -> None:
+        """Count what a case says about every rule."""
+        if case.sent:
+            insort(self._sent_at, case.n)
+        for rule_id in case.sent:
+            if case.n > self._chosen_last.get(rule_id, 0):
+                self._chosen_last[rule_id] = case.n
+        offered = self._index.delivered(case)
+        self._delivered.update(offered.keys())
+        said = {**offered, **self._index.replayed(case), **self._index.verdicts(case)}
+        for rule_id, credit in said.items():
+            self._said[rule_id][credit] += 1
+
+    def standing(self, rule_id: str) -> Standing:
+        """Return the standing of a rule that was taken."""
+        last = max(self._index.born(rule_id), self._chosen_last.get(rule_id, 0))
+        unchosen = len(self._sent_at) - bisect_right(self._sent_at, last)
+        return _sum(self._said[rule_id], self._delivered[rule_id], unchosen)
+
+
+def _sum(said: Mapping[Credit, int], delivered: int, unchosen: int) -> Standing:
+    live = [(credit, times) for credit, times in said.items() if credit.is_live]
     return Standing(
-        helped=sum(credit.helped * times for credit, times in said),
-        wasted=sum(credit.wasted * times for credit, times in said),
-        seen=sum(times for _, times in said),
+        helped=sum(credit.helped * times for credit, times in said.items()),
+        wasted=sum(credit.wasted * times for credit, times in said.items()),
+        seen=sum(said.values()),
         live_helped=sum(credit.helped * times for credit, times in live),
         live_wasted=sum(credit.wasted * times for credit, times in live),
         verdicts=sum(times for _, times in live),
@@ -108,23 +135,38 @@ def _sum(said: Sequence[tuple[Credit, int]], delivered: int, unchosen: int) -> S
 class _Index:
     """The rules by what of a case can speak about them: id, feature met, lesson used."""
 
-    def __init__(self, rules: Sequence[Rule], lesson_path: LessonPath) -> None:
-        self.born = {rule.id: rule.born for rule in rules}
+    def __init__(self, lesson_path: LessonPath) -> None:
+        self.rules: dict[str, Rule] = {}
         self.lesson_path = lesson_path
         self.by_feature: dict[str, set[str]] = {}
         self.by_place: dict[str, set[str]] = {}
-        self.globs: list[tuple[str, str]] = []
+        self.globs: set[tuple[str, str]] = set()
         self.hits: dict[str, frozenset[str]] = {}
-        for rule in rules:
-            if not rule.match or rule.effect != "prefer":
-                continue
-            for feature in rule.match:
-                self.by_feature.setdefault(features.slashed(feature), set()).add(rule.id)
-            for path in rule.targets:
-                if target.is_glob(path):
-                    self.globs.append((path, rule.id))
-                else:
-                    self.by_place.setdefault(path.rstrip("/"), set()).add(rule.id)
+
+    def born(self, rule_id: str) -> int:
+        return self.rules[rule_id].born
+
+    def take(self, rule: Rule) -> None:
+        self.rules[rule.id] = rule
+        if not rule.match or rule.effect != "prefer":
+            return
+        self.hits.clear()
+        for feature in rule.match:
+            self.by_feature.setdefault(features.slashed(feature), set()).add(rule.id)
+        for path in rule.recorded_targets:
+            if target.is_glob(path):
+                self.globs.add((path, rule.id))
+            else:
+                self.by_place.setdefault(path.rstrip("/"), set()).add(rule.id)
+
+    def drop(self, rule_id: str) -> None:
+        rule = self.rules.pop(rule_id)
+        self.hits.clear()
+        for feature in rule.match:
+            self.by_feature.get(features.slashed(feature), set()).discard(rule_id)
+        for path in rule.recorded_targets:
+            self.by_place.get(path.rstrip("/"), set()).discard(rule_id)
+            self.globs.discard((path, rule_id))
 
     def verdicts(self, case: Case) -> dict[str, Credit]:
         return {
@@ -140,15 +182,15 @@ class _Index:
             met |= self.by_feature.get(kind, frozenset())
         hits = frozenset[str]().union(*map(self._hit, case.used))
         miss = MISS if case.used else SEEN
-        born, n = self.born, case.n
-        return {rule: HIT if rule in hits else miss for rule in met if born[rule] < n}
+        return {rule: HIT if rule in hits else miss for rule in met if self._counts(rule, case)}
 
     def delivered(self, case: Case) -> dict[str, Credit]:
         """Return the delivered rules, each as seen."""
         return {rule_id: SEEN for rule_id in case.delivered or () if self._counts(rule_id, case)}
 
     def _counts(self, rule_id: str, case: Case) -> bool:
-        return self.born.get(rule_id, case.n) < case.n
+        rule = self.rules.get(rule_id)
+        return rule is not None and rule.born < case.n
 
     def _hit(self, lesson: str) -> frozenset[str]:
         """Return the rules that have a lesson among their targets."""

@@ -53,7 +53,7 @@ def read(
 
 def _claim(rule: Rule) -> str:
     """Return what a standing rests on of a rule; its wording is no part of it."""
-    return _digest([rule.born, rule.effect, rule.match, rule.targets])
+    return _digest([rule.born, rule.effect, rule.match, rule.recorded_targets])
 
 
 def _digest(value: object) -> str:
