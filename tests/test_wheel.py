@@ -18,7 +18,7 @@ def files_of(folder: str) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("folder", ["demo", "data"])
+@pytest.mark.parametrize("folder", ["demo", "data", "hosts", "reflection"])
 def test_the_wheel_holds_the_data_that_the_program_reads(folder):
     wheel = pytest.importorskip("hatchling.builders.wheel", reason="hatchling is not installed")
     builder = wheel.WheelBuilder(ROOT)
