@@ -48,6 +48,8 @@ def _own_home(tmp_path, monkeypatch):
     for role in ("AUTHOR", "COMMITTER"):
         monkeypatch.setenv(f"GIT_{role}_NAME", "Test")
         monkeypatch.setenv(f"GIT_{role}_EMAIL", "test@example.org")
+    # No test may ask an agent program that happens to be on this machine.
+    monkeypatch.setenv("ROSE_BACKEND", "offline")
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "80")
 

@@ -10,9 +10,10 @@ import typer
 
 from rose import files, hook, layout
 from rose import session as clock
-from rose.cli import reflectpage, terminal
+from rose.backends import registry
+from rose.cli import reflectall, reflectors, reflectpage, terminal
 from rose.cli.app import app
-from rose.errors import Locked, RoseError, UsageError
+from rose.errors import Locked, UsageError
 from rose.reflection import find, queue, reflect, undo, worker
 from rose.report import sources
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from rose.layout import Stores
 
-BACKENDS = ("auto", "offline")
 WORKER_WAIT_S = 5.0
 WAIT_S = 1.0
 
@@ -38,7 +38,12 @@ PendingFlag = Annotated[
 ]
 AllFlag = Annotated[bool, typer.Option("--all", help="Every session that ran in this project.")]
 BackendName = Annotated[
-    str, typer.Option(metavar="NAME", help="Who reflects: offline needs no model.")
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Who reflects: auto, offline, claude, codex, openai or command; offline needs no "
+        "model. Without it the setting reflection.backend counts, and --all asks no model.",
+    ),
 ]
 HostName = Annotated[
     str | None, typer.Option(metavar="HOST", help="Whose transcript: claude-code or codex.")
@@ -56,7 +61,7 @@ def reflect_command(
     session: SessionId = None,
     pending: PendingFlag = False,
     every: AllFlag = False,
-    backend: BackendName = "auto",
+    backend: BackendName = None,
     host: HostName = None,
     dry_run: DryRunFlag = False,
     as_json: JsonFlag = False,
@@ -79,14 +84,15 @@ def reflect_command(
     if is_worker:
         _work_quietly(stores)
     elif pending:
-        summary = worker.run_pending(stores, now=time.time, at=clock.now, wait_s=WAIT_S, early=True)
-        reflectpage.show_summary(summary, sources.read(stores), as_json=as_json)
+        _work(stores, backend, as_json=as_json)
     elif every:
-        _all(stores, dry_run=dry_run, as_json=as_json)
+        asked = None if backend is None else reflectors.of(stores, backend)
+        reflectall.run(stores, _homes(), asked, dry_run=dry_run, as_json=as_json)
     else:
         path, named = _place(stores, transcript, session)
+        asked = reflectors.of(stores, backend)
         outcome = reflect.reflect_on(
-            stores, path, at=clock.now(), host=host or named, dry_run=dry_run
+            stores, path, at=clock.now(), host=host or named, dry_run=dry_run, reflector=asked
         )
         if not dry_run:
             _settle(stores, {outcome.facts.session, path})
@@ -94,14 +100,27 @@ def reflect_command(
         reflectpage.show(outcome, sources.read(stores), as_json=as_json)
 
 
-def _check_words(ways: list[str], backend: str, *, dry_run: bool) -> None:
+def _work(stores: Stores, backend: str | None, *, as_json: bool) -> None:
+    """Work the queue for a person who waits for it."""
+    summary = worker.run_pending(
+        stores,
+        now=time.time,
+        at=clock.now,
+        wait_s=WAIT_S,
+        early=True,
+        reflector=reflectors.of(stores, backend),
+    )
+    reflectpage.show_summary(summary, sources.read(stores), as_json=as_json)
+
+
+def _check_words(ways: list[str], backend: str | None, *, dry_run: bool) -> None:
     """Raise UsageError unless the call says exactly which sessions are meant."""
     if len(ways) > 1:
         raise UsageError(f"{ways[0]} and {ways[1]} do not go together; give one of them.")
     if not ways:
         raise UsageError("Say which: --transcript PATH, --session ID, --pending or --all.")
-    if backend not in BACKENDS:
-        raise UsageError(f"There is no backend {backend!r}. Use {' or '.join(BACKENDS)}.")
+    if backend is not None and backend not in registry.NAMES:
+        raise UsageError(f"There is no backend {backend!r}. There are {', '.join(registry.NAMES)}.")
     if dry_run and ways == ["--pending"]:
         raise UsageError("--dry-run does not go with --pending; name a session with --session.")
 
@@ -113,7 +132,13 @@ def _work_quietly(stores: Stores) -> None:
         return
     store = present[0]
     try:
-        summary = worker.run_pending(stores, now=time.time, at=clock.now, wait_s=WORKER_WAIT_S)
+        summary = worker.run_pending(
+            stores,
+            now=time.time,
+            at=clock.now,
+            wait_s=WORKER_WAIT_S,
+            reflector=reflectors.of(stores, None),
+        )
     except Locked:
         # The worker that holds the lock takes what is new as well.
         return
@@ -172,31 +197,6 @@ def _homes() -> find.Homes:
     return find.Homes(folder("CLAUDE_CONFIG_DIR", ".claude"), folder("CODEX_HOME", ".codex"))
 
 
-def _all(stores: Stores, *, dry_run: bool, as_json: bool) -> None:
-    """Reflect on every session of the project, oldest first; a broken one stops no other."""
-    outcomes: list[reflect.Outcome] = []
-    failures: list[worker.Failure] = []
-    found = find.all_transcripts(stores.first().base, _homes())
-    for number, (path, host) in enumerate(found, 1):
-        try:
-            outcome = reflect.reflect_on(stores, path, at=clock.now(), host=host, dry_run=dry_run)
-        except RoseError as error:
-            failures.append(worker.Failure(path, str(error)))
-            line = f"failed: {error}"
-        else:
-            outcomes.append(outcome)
-            line = reflectpage.in_one_line(outcome)
-        if not as_json:
-            reflectpage.progress(number, len(found), line)
-    if not as_json and not found:
-        terminal.out("No session of this project was found.")
-    summary = worker.Summary(tuple(outcomes), tuple(failures))
-    if as_json:
-        terminal.emit(reflectpage.summary_json(summary, sources.read(stores)))
-    if failures:
-        raise typer.Exit(1)
-
-
 @app.command("undo")
 def undo_command(
     *,
@@ -208,7 +208,7 @@ def undo_command(
     """Take back what was learned from a session.
 
     Without one, from the last that changed a rule; where none did, from the last recorded.
-    A rule that somebody edited since is left as it is, and said.
+    A rule or lesson that somebody edited since is left as it is, and said.
 
     Example: rose undo
     """

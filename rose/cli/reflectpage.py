@@ -8,12 +8,14 @@ import typer
 
 from rose import text as texts
 from rose.cli import page, terminal
-from rose.reflection import apply
 from rose.report import learned, rulebook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rose.reflection.ask import Asked
+    from rose.reflection.changes import Step
+    from rose.reflection.minted import Minted
     from rose.reflection.reflect import Outcome
     from rose.reflection.undo import Undone
     from rose.reflection.worker import Summary
@@ -37,6 +39,8 @@ def show(outcome: Outcome, found: Sources, *, as_json: bool) -> None:
     page.row("opened", _listed([f"{o.lesson.id} ({o.how})" for o in facts.opened]))
     page.row("used", *([f"{u.lesson.id}: {page.quoted(u.span)}" for u in facts.used] or ["none"]))
     page.row("rules", *_rules(outcome))
+    if outcome.asked is not None:
+        page.row("asked", *_asked(outcome.asked))
     page.row("learned", *learned_lines(outcome, found))
     if outcome.commit not in QUIET:
         terminal.say(f"rose: not committed: {outcome.commit}.")
@@ -59,37 +63,64 @@ def _rules(outcome: Outcome) -> Iterator[str]:
         yield f"{rule} {verdict}"
 
 
+def _asked(asked: Asked) -> Iterator[str]:
+    model = f" ({texts.clean_line(asked.model)})" if asked.model else ""
+    said = asked.proposal
+    if said is None:
+        yield f"{asked.backend} gave no answer ({asked.kind}): {asked.reason}"
+        yield "what was observed counts"
+        return
+    spent = asked.usage
+    cost = f"{spent.input_tokens} tokens read, {spent.output_tokens} written"
+    yield f"{asked.backend}{model}: " + ("an answer that was kept" if asked.is_kept else cost)
+    if said.malformed:
+        yield f"{page.count(len(said.malformed), 'part')} of the answer set aside, see the trace"
+
+
 def learned_lines(outcome: Outcome, found: Sources) -> Iterator[str]:
     """Yield what was learned with its quotes and the way back, or why nothing was."""
-    step = outcome.step
-    if step is not None and step.rule is None:
-        yield f"nothing: the rule that the record supports was refused (When {step.operation.when})"
-        yield from (finding.line() for finding in step.findings)
-    elif step is not None:
-        yield from _change(outcome, found)
-    elif not outcome.retired:
+    for step in outcome.steps:
+        yield from _refusal(step) if step.rule is None else _change(step, outcome, found)
+    if not outcome.steps and not outcome.retired and not outcome.lessons:
         why = outcome.reason or learned.why_nothing(outcome.facts, found)
         yield f"nothing: {why}"
     for rule, reason in outcome.retired:
         yield f"retired {rule}: {reason}"
+    for new in outcome.lessons:
+        yield from _lesson(new, is_stored=found.first.settings.learning_lessons == "on")
     if outcome.state == "dry-run":
         yield "dry run: nothing was written"
-    elif outcome.learned or outcome.retired:
+    elif outcome.learned or outcome.retired or any(new.is_sound for new in outcome.lessons):
         yield page.undo_line(outcome.facts.session)
 
 
-def _change(outcome: Outcome, found: Sources) -> Iterator[str]:
-    step = outcome.step
-    if step is None:
-        return
-    operation = step.operation
-    verb = learned.VERBS[operation.kind]
+def _lesson(new: Minted, *, is_stored: bool) -> Iterator[str]:
+    title = texts.clean_line(new.title)
+    if new.is_sound:
+        where = new.path if is_stored else "not stored (rose config learning.lessons on)"
+        yield f"missing lesson: {title}: {where}"
+    else:
+        yield f"refused lesson: {title}"
+        yield from (finding.line() for finding in new.findings)
+
+
+def _refusal(step: Step) -> Iterator[str]:
+    change = step.change
+    named = change.when or ", ".join(rule.id for rule in change.rules())
+    yield f"refused: {texts.clean_line(f'{change.kind} (When {named})')}"
+    yield from (finding.line() for finding in step.findings)
+
+
+def _change(step: Step, outcome: Outcome, found: Sources) -> Iterator[str]:
+    change, verb = step.change, learned.VERBS[step.change.kind]
     place = rulebook.place_of(found, step.rule or "")
     if outcome.state == "dry-run" or place is None:
-        yield f"would have {verb} {'a rule' if operation.rule is None else step.rule}"
-        yield f"- When {operation.when}: {operation.then}"
+        yield f"would have {verb} {'a rule' if change.rule is None else step.rule}"
+        yield texts.clean_line(f"- When {change.when}: {change.then}")
         return
-    yield f"{verb} {step.rule} (match: {', '.join(place.rule.match)})"
+    waits = ", waits for you: rose route --approve or --decline" * (step.status == "proposed")
+    met = f" (match: {', '.join(place.rule.match)})" if place.rule.match else ""
+    yield f"{verb} {step.rule}{met}{waits}"
     yield place.text
     for item in place.rule.evidence:
         if item.session == outcome.facts.session:
@@ -98,9 +129,9 @@ def _change(outcome: Outcome, found: Sources) -> Iterator[str]:
 
 def outcome_json(outcome: Outcome, found: Sources) -> dict[str, object]:
     """Return one outcome as `--json` prints it."""
-    facts, step = outcome.facts, outcome.step
+    facts = outcome.facts
     reason = outcome.reason
-    if not reason and step is None and not outcome.retired:
+    if not reason and not outcome.steps and not outcome.retired:
         reason = learned.why_nothing(facts, found)
     return {
         "state": outcome.state,
@@ -119,8 +150,10 @@ def outcome_json(outcome: Outcome, found: Sources) -> dict[str, object]:
         "sent": list(facts.sent),
         "delivered": None if facts.delivered is None else list(facts.delivered),
         "verdicts": dict(facts.verdicts),
-        "operation": None if step is None else apply.step_json(step),
+        "operations": [step.as_json() for step in outcome.steps],
         "retired": [{"rule": rule, "reason": why} for rule, why in outcome.retired],
+        "lessons": [new.as_json() for new in outcome.lessons],
+        "asked": None if outcome.asked is None else outcome.asked.trace(),
         "reason": reason or None,
         "commit": outcome.commit or None,
     }
@@ -128,13 +161,13 @@ def outcome_json(outcome: Outcome, found: Sources) -> dict[str, object]:
 
 def in_one_line(outcome: Outcome) -> str:
     """Return one session of many in one line."""
-    facts, step = outcome.facts, outcome.step
+    facts = outcome.facts
     head = f"{facts.session} {outcome.state}"
     if outcome.reason:
         return head
     said = f"{head}: {len(facts.opened)} opened, {len(facts.used)} used"
-    if step is not None:
-        verb = learned.VERBS[step.operation.kind] if step.rule else "refused"
+    for step in outcome.steps:
+        verb = learned.VERBS[step.change.kind] if step.rule else "refused"
         said += f", {verb} {step.rule or 'a rule'}"
     return said + "".join(f", retired {rule}" for rule, _ in outcome.retired)
 
@@ -161,7 +194,7 @@ def _print_summary(summary: Summary, found: Sources) -> None:
         return
     for outcome in summary.outcomes:
         page.paragraph(in_one_line(outcome), first="", rest="  ")
-        if outcome.step is not None or outcome.retired:
+        if outcome.steps or outcome.retired:
             page.items(learned_lines(outcome, found))
     for session in summary.untold:
         page.paragraph(f"{session} has no transcript: nothing to learn from", first="", rest="  ")

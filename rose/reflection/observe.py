@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rose import redact
-from rose.hosts.base import Call, Injection, Prompt, strip_block
+from rose.hosts.base import Boundary, Call, Injection, Prompt, strip_block
 from rose.reflection import delivery, kinds, openings, usage, verdicts
 from rose.reflection.library import Library
 from rose.reflection.places import Places
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rose.hosts.base import Head, Transcript
     from rose.layout import Store
-    from rose.reflection.delivery import Sent
+    from rose.reflection.delivery import Arrival, Sent
     from rose.routing.rules import Rule
     from rose.store.lessons import Holding, Lesson
 
@@ -68,6 +68,7 @@ class Facts:
     sent: tuple[str, ...] = ()
     delivered: tuple[str, ...] | None = ()
     verdicts: Mapping[str, str] = field(default_factory=dict)
+    arrivals: tuple[Arrival, ...] = ()
 
 
 def observe(
@@ -84,6 +85,8 @@ def observe(
     """
     walk = _Walk(transcript.head(), holdings, sent)
     for at, event in enumerate(transcript.events(seen)):
+        if not isinstance(event, Boundary):
+            walk.arrivals.meet(event.agent)
         if isinstance(event, Call):
             walk.call(at, event)
         elif isinstance(event, Injection):
@@ -158,6 +161,7 @@ class _Walk:
             sent=self.arrivals.sent.rules,
             delivered=self.arrivals.delivered(),
             verdicts=self._verdicts(features, proofs, rules),
+            arrivals=self.arrivals.by_event(),
         )
 
     def _verdicts(

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 DAY_S = 86_400
 # A session that nobody has come back to for this long is not resumed in practice.
 NOTE_DAYS = 60
+# An answer is needed only until its session is recorded, which three tries decide.
+ANSWER_DAYS = 7
 KEPT_ROWS = 500
 KEPT_UNDOS = 200
 
@@ -29,6 +31,7 @@ def prune(store: Store, now: float) -> int:
     """Delete what is no longer needed and return how many files went."""
     doomed = [
         *_older(store.sessions, ".jsonl", now - NOTE_DAYS * DAY_S),
+        *_older(store.answers, ".json", now - ANSWER_DAYS * DAY_S),
         *_beyond(store.sessions, ".rows", KEPT_ROWS),
         *_beyond(store.undo, ".json", KEPT_UNDOS),
         *_leftovers(store, now - DAY_S),

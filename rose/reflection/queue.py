@@ -71,16 +71,22 @@ def _path(store: layout.Store, host: str, session: str) -> str:
 
 def entries(store: layout.Store) -> list[dict[str, object]]:
     """Return every readable entry, oldest first."""
-    found = []
+    read = [_read(path) for path in _paths(store)]
+    found = [entry for entry in read if entry is not None]
+    return sorted(found, key=lambda entry: (str(entry["at"]), str(entry["session"])))
+
+
+def broken(store: layout.Store) -> list[str]:
+    """Return the files among the entries that are none, which no worker ever takes."""
+    return [path for path in _paths(store) if _read(path) is None and os.path.lexists(path)]
+
+
+def _paths(store: layout.Store) -> list[str]:
     try:
-        names = sorted(name for name in os.listdir(store.queue) if name.endswith(".json"))
+        names = sorted(os.listdir(store.queue))
     except OSError:
         return []
-    for name in names:
-        entry = _read(os.path.join(store.queue, name))
-        if entry is not None:
-            found.append(entry)
-    return sorted(found, key=lambda entry: (str(entry["at"]), str(entry["session"])))
+    return [os.path.join(store.queue, name) for name in names if name.endswith(".json")]
 
 
 def _read(path: str) -> dict[str, object] | None:

@@ -1,4 +1,4 @@
-"""The pass: one session's transcript becomes facts, at most one change of a rule, and credit.
+"""The pass: one session's transcript becomes facts, changes of rules, and credit.
 
 Nothing is locked while the transcript is read, however long it is; what follows is short and
 happens under the lock of each store, the project's first.
@@ -7,15 +7,20 @@ happens under the lock of each store, the project's first.
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from rose import files, history, layout, refresh, session
+from rose import files, layout, redact, refresh, session
 from rose.errors import RoseError
 from rose.hosts import registry
-from rose.reflection import apply, delivery, rows
+from rose.reflection import apply, attribution, commits, delivery, judged, renames, rows, steps
+from rose.reflection.ask import Unanswered
+from rose.reflection.consult import consult, standing_of
 from rose.reflection.library import body_of
+from rose.reflection.minted import mint
 from rose.reflection.observe import Facts, observe
+from rose.reflection.passes import Pass, is_recorded
+from rose.reflection.planning import Proposed
 from rose.routing import ledger, table
 from rose.store import lessons
 
@@ -24,7 +29,11 @@ if TYPE_CHECKING:
 
     from rose.hosts.base import Tally, Transcript
     from rose.layout import Stores
-    from rose.reflection.apply import Applied, Step
+    from rose.reflection.apply import Applied
+    from rose.reflection.ask import Asked, Reflector
+    from rose.reflection.changes import Step
+    from rose.reflection.minted import Minted
+    from rose.routing.cases import Record
     from rose.store.lessons import Holding
 
 
@@ -35,22 +44,25 @@ State = Literal["reflected", "already", "nothing", "dry-run"]
 class Outcome:
     """What became of one session. `reason` is a sentence where nothing was recorded.
 
-    `step` is the operation on rules with its findings, `retired` pairs of rule id and reason,
-    `commit` what git said, empty where it was not asked.
+    `steps` are the changes to rules with their findings, `retired` pairs of rule id and reason,
+    `lessons` what a model found missing, `commit` what git said, empty where it was not asked,
+    `asked` the model that was asked.
     """
 
     state: State
     facts: Facts
     n: int | None = None
-    step: Step | None = None
+    steps: tuple[Step, ...] = ()
     retired: tuple[tuple[str, str], ...] = ()
+    lessons: tuple[Minted, ...] = ()
     reason: str = ""
     commit: str = ""
+    asked: Asked | None = None
 
     @property
     def learned(self) -> tuple[str, ...]:
         """Return the ids of the rules that were written or changed."""
-        return () if self.step is None or self.step.rule is None else (self.step.rule,)
+        return tuple(step.rule for step in self.steps if step.rule is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +75,13 @@ class _Reading:
     facts: Facts
     row_ids: tuple[str, ...]
 
-    def passes(self, at: str) -> list[apply.Pass]:
+    def passes(self, at: str) -> list[Pass]:
         """Return the session's way into each store that it has to do with."""
         found = []
         bodies = _bodies(self.holdings[0], self.facts)
         for number, holding in enumerate(self.holdings):
             others = [rows.ids() for at_, rows in enumerate(self.tables) if at_ != number]
-            one = apply.Pass(
+            one = Pass(
                 holding,
                 self.facts,
                 self.transcript,
@@ -90,38 +102,36 @@ def reflect_on(
     at: str,
     host: str | None = None,
     dry_run: bool = False,
+    reflector: Reflector | None = None,
 ) -> Outcome:
     """Learn from one session's transcript and return what became of it.
 
     `at` is the time as it is recorded, `host` the program that wrote the transcript where that
-    is known. A session that is recorded already, with as many rows, changes nothing. Raises
-    RoseError where the transcript cannot be read or the store refuses.
+    is known, `reflector` says which model is asked; without one none is. A session that is
+    recorded already, with as many rows, changes nothing. Raises RoseError where the transcript
+    cannot be read or the store refuses, and Unanswered where the reflector says so.
     """
+    if not dry_run:
+        for store in stores.present():
+            renames.carry(lessons.hold(store), at)
     reading = _read(stores, transcript_path, host, cache=not dry_run)
     facts = reading.facts
-    if facts.rows == 0:
-        raise RoseError(f"{transcript_path}: is empty. Name the transcript of a session.")
-    if facts.prompts == 0 and _is_unknown(reading.transcript.tally):
-        raise RoseError(f"{transcript_path}: holds no session that rose can read.")
-    first = reading.holdings[0].store
-    record = ledger.read(first, cache=not dry_run)
-    if apply.is_recorded(record, facts):
-        return Outcome("already", facts, reason=_already(facts))
-    if facts.prompts == 0:
-        reason = (
-            f"Session {facts.session}: nobody typed a prompt in it, so there is nothing to learn."
-        )
-        return Outcome("nothing", facts, reason=reason)
-    note = session.note_path(first.sessions, layout.session_name(facts.host, facts.session))
-    if session.is_off(session.read(note)):
-        reason = f"Session {facts.session}: rose was off for it, so nothing is learned."
-        return Outcome("nothing", facts, reason=reason)
-    passes = reading.passes(at)
-    prepared = apply.prepare(passes[0], record, reading.tables[0])
+    record = ledger.read(reading.holdings[0].store, cache=not dry_run)
+    nothing = _nothing(reading, transcript_path, record)
+    if nothing is not None:
+        return nothing
+    try:
+        plan = _plan(reading, at, record, reflector)
+    except Unanswered as failure:
+        if not dry_run:
+            apply.trace_failure(reading.passes(at)[0], failure.asked)
+        raise
     if dry_run:
-        step = None if prepared is None else apply.check(passes[0], prepared)
-        return Outcome("dry-run", facts, record.next_n, step)
-    applied = _apply(passes, reading.row_ids, prepared)
+        checked = steps.check(plan.passes[0], plan.proposed)
+        return Outcome(
+            "dry-run", facts, record.next_n, checked, lessons=plan.minted, asked=plan.asked
+        )
+    applied = _apply(plan, reading.row_ids)
     if applied.n is None:
         return Outcome("already", facts, reason=_already(facts))
     refresh.everything(stores)
@@ -129,10 +139,69 @@ def reflect_on(
         "reflected",
         facts,
         applied.n,
-        applied.step,
+        applied.steps,
         applied.retired,
+        lessons=applied.lessons,
         commit=_commit(reading.holdings[0], facts, applied),
+        asked=plan.asked,
     )
+
+
+def _nothing(reading: _Reading, path: str, record: Record) -> Outcome | None:
+    """Return the outcome of a session that teaches nothing, None for any other.
+
+    Raises RoseError where it is no session at all.
+    """
+    facts, store = reading.facts, reading.holdings[0].store
+    if facts.rows == 0:
+        raise RoseError(f"{path}: is empty. Name the transcript of a session.")
+    if facts.prompts == 0 and _is_unknown(reading.transcript.tally):
+        raise RoseError(f"{path}: holds no session that rose can read.")
+    if is_recorded(record, facts):
+        return Outcome("already", facts, reason=_already(facts))
+    if facts.prompts == 0:
+        reason = "nobody typed a prompt in it, so there is nothing to learn."
+        return Outcome("nothing", facts, reason=f"Session {facts.session}: {reason}")
+    note = session.note_path(store.sessions, layout.session_name(facts.host, facts.session))
+    if session.is_off(session.read(note)):
+        reason = f"Session {facts.session}: rose was off for it, so nothing is learned."
+        return Outcome("nothing", facts, reason=reason)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is about to be applied, and what a model was asked for it."""
+
+    passes: tuple[Pass, ...]
+    proposed: Proposed
+    minted: tuple[Minted, ...] = ()
+    asked: Asked | None = None
+    said: Mapping[str, object] = field(default_factory=dict)
+
+
+def _plan(reading: _Reading, at: str, record: Record, reflector: Reflector | None) -> _Plan:
+    """Return what the session teaches: by a model's word where one answers, else by the record."""
+    passes = tuple(reading.passes(at))
+    asked = None
+    if reflector is not None:
+        asked = consult(reflector, passes[0], record, reading.holdings, reading.tables)
+    if asked is None or asked.proposal is None:
+        proposed = apply.propose(passes[0], record, reading.tables[0])
+        return _Plan(passes, proposed, asked=asked, said={} if asked is None else asked.trace())
+    said = asked.proposal
+    rules = [rule for rows_of in reading.tables for rule in rows_of.rules]
+    claims = attribution.attribute(reading.facts, said.used, said.rules, rules)
+    passes = tuple(replace(one, judged=claims) for one in passes)
+    ground = judged.Ground(
+        reading.tables[0].rules,
+        standing_of(reading.holdings[0], reading.tables[0]),
+        reading.holdings[0].settings.lessons_paths,
+    )
+    proposed = judged.propose(passes[0], said, ground)
+    minted = mint(passes[0], said.lessons, proposed)
+    refused = [redact.redact(finding.line()) for finding in claims.findings]
+    return _Plan(passes, proposed, minted, asked, {**asked.trace(), "claims_refused": refused})
 
 
 def _is_unknown(tally: Tally) -> bool:
@@ -179,34 +248,20 @@ def _concerns(facts: Facts, holding: Holding, own: frozenset[str]) -> bool:
     )
 
 
-def _apply(
-    passes: Sequence[apply.Pass], row_ids: Sequence[str], prepared: apply.Prepared | None
-) -> Applied:
+def _apply(plan: _Plan, row_ids: Sequence[str]) -> Applied:
     """Apply the session to each store, all of them locked; the first store's result counts.
 
     The first store comes last: its line is what says that the session is done.
     """
     with contextlib.ExitStack() as stack:
-        for one in passes:
+        for one in plan.passes:
             stack.enter_context(files.lock(one.holding.store.lock))
-        for one in passes[1:]:
-            apply.apply(one, row_ids, None)
-        return apply.apply(passes[0], row_ids, prepared)
+        for one in plan.passes[1:]:
+            apply.apply(one, row_ids, Proposed())
+        return apply.apply(plan.passes[0], row_ids, plan.proposed, plan.minted, plan.said)
 
 
 def _commit(holding: Holding, facts: Facts, applied: Applied) -> str:
     """Commit what was written to the first store, where the settings say so."""
-    if holding.settings.git_commit != "auto":
-        return ""
-    store = holding.store
-    changed = [rule for rule, _ in applied.retired]
-    if applied.step is not None and applied.step.rule is not None:
-        changed.append(applied.step.rule)
-    paths = [table.path_of(store, rule) for rule in changed]
-    if holding.settings.ledger_share == "commit":
-        paths.append(store.ledger("commit"))
-    if not paths:
-        return ""
-    names = ", ".join(changed) or "its record"
-    message = f"rose: {names} from session {facts.session}"
-    return history.commit(store.base, paths, message).reason
+    name = layout.session_name(facts.host, facts.session)
+    return commits.of_reflection(holding, name, applied.steps, applied.retired)

@@ -7,7 +7,7 @@ its reason stays in the queue. Only where its transcript is gone too is it dropp
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rose import config, refresh
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from rose.layout import Store, Stores
+    from rose.reflection.ask import Reflector
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +56,12 @@ def run_pending(
     at: Callable[[], str],
     wait_s: float,
     early: bool = False,
+    reflector: Reflector | None = None,
 ) -> Summary:
     """Work the queue of the first store until nothing is open, and return what was done.
 
-    `now` is the time in seconds for leases, `at` as it is recorded, `early` as in `queue.claim`.
+    `now` is the time in seconds for leases, `at` as it is recorded, `early` as in `queue.claim`,
+    `reflector` says which model is asked; where its last try fails too, what was observed counts.
     The derived files are brought up to date first: a prompt that had no time for that starts a
     worker too. Raises Locked where other workers are at it.
     """
@@ -79,7 +82,7 @@ def run_pending(
                 queue.finish(store, claimed)
                 continue
             try:
-                outcomes.append(_reflect(stores, claimed, at()))
+                outcomes.append(_reflect(stores, claimed, at(), reflector))
             except Exception as error:  # noqa: BLE001 - one bad transcript must not stop the others
                 reason = str(error) if isinstance(error, RoseError) else _named(error)
                 failures.append(Failure(session, reason))
@@ -97,8 +100,14 @@ def run_pending(
     return Summary(tuple(outcomes), tuple(failures), tuple(untold), tuple(gone))
 
 
-def _reflect(stores: Stores, claimed: Mapping[str, object], at: str) -> Outcome:
-    return reflect_on(stores, str(claimed["transcript"]), at=at, host=str(claimed["host"]))
+def _reflect(
+    stores: Stores, claimed: Mapping[str, object], at: str, reflector: Reflector | None
+) -> Outcome:
+    if reflector is not None:
+        is_last = claimed["tries"] == queue.MAX_TRIES
+        reflector = replace(reflector, on_failure="observe" if is_last else "retry")
+    path, host = str(claimed["transcript"]), str(claimed["host"])
+    return reflect_on(stores, path, at=at, host=host, reflector=reflector)
 
 
 def _named(error: Exception) -> str:

@@ -22,7 +22,14 @@ if TYPE_CHECKING:
 
 # The log grows by about a thousand bytes a session; the latest ones are near its end.
 TAIL_BYTES = 1 << 18
-VERBS = {"add": "added", "widen-match": "widened", "widen-targets": "widened"}
+VERBS = {
+    "add": "added",
+    "widen-match": "widened",
+    "widen-targets": "widened",
+    "reword": "reworded",
+    "merge": "merged",
+    "retire": "retired",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +60,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Reflection:
-    """One reflected session; `is_undone` when it was taken back since, all of it or in part."""
+    """One reflected session; `is_undone` when it was taken back since, all of it or in part.
+
+    `by` is who judged, `failed` why a model that was asked gave no answer, `lessons` the titles
+    and places of lessons that it found missing. `n` is 0 where nothing was recorded.
+    """
 
     session: str
     host: str
@@ -61,6 +72,9 @@ class Reflection:
     n: int
     changes: tuple[Change, ...]
     is_undone: bool
+    by: str = "offline"
+    failed: str = ""
+    lessons: tuple[tuple[str, str], ...] = ()
 
     def can_be_undone(self) -> bool:
         """Tell whether a change of it still stands."""
@@ -75,6 +89,9 @@ class Reflection:
             "n": self.n,
             "changes": [change.as_json() for change in self.changes],
             "undone": self.is_undone,
+            "by": self.by,
+            "failed": self.failed or None,
+            "lessons": [{"title": title, "path": path} for title, path in self.lessons],
         }
 
 
@@ -85,20 +102,20 @@ def lately(sources: Sources, most: int) -> list[Reflection]:
         undone: dict[str, Mapping[str, object]] = {}
         taken: list[Reflection] = []
         # From the end: what stands after a reflection says what became of it.
-        for line in reversed([*_tail(source.store)]):
+        for line in reversed([*tail(source.store)]):
             session = str(line.get("session", ""))
             if line.get("undone") is True:
                 undone[session] = line
             elif session and len(taken) < most:
                 after = undone.pop(session, None)
-                if line.get("operations") or line.get("retired"):
+                if any(line.get(key) for key in ("operations", "retired", "failed", "lessons")):
                     taken.append(_reflection(line, sources, after))
         found += taken
     found.sort(key=lambda one: (one.at, one.n), reverse=True)
     return found[:most]
 
 
-def _tail(store: Store) -> Iterator[Mapping[str, object]]:
+def tail(store: Store) -> Iterator[Mapping[str, object]]:
     """Yield the objects near the end of the log; torn lines are passed over."""
     try:
         with open(store.trace, "rb") as stream:
@@ -131,7 +148,23 @@ def _reflection(
         n=n if isinstance(n, int) else 0,
         changes=tuple(changes),
         is_undone=undone is not None,
+        by=str(line.get("by", "")) or "offline",
+        failed=_failed(line),
+        lessons=tuple(
+            (str(new.get("title", "")), str(new["path"]))
+            for new in _mappings(line.get("lessons"))
+            if new.get("path")
+        ),
     )
+
+
+def _failed(line: Mapping[str, object]) -> str:
+    """Return why a model gave no answer, empty where none was asked or one did."""
+    failed, asked = line.get("failed"), line.get("asked")
+    if not isinstance(failed, Mapping):
+        return ""
+    name = asked.get("backend") if isinstance(asked, Mapping) else ""
+    return f"{name} ({failed.get('kind')}): {failed.get('reason')}"
 
 
 def _since(change: Change, sources: Sources, undone: Mapping[str, object] | None) -> str:

@@ -114,13 +114,13 @@ def test_json_of_one_session_holds_facts_and_operation(shop):
     found = rose(shop, "reflect", "--transcript", transcript(shop, "work-2"), "--json").json
     assert (found["state"], found["session"], found["n"]) == ("reflected", SECOND, 2)
     assert found["used"][0]["lesson"] == "testing/integration-db"
-    assert found["operation"]["accepted"] is True
+    assert [one["accepted"] for one in found["operations"]] == [True]
     assert found["reason"] is None
 
 
 def test_json_of_a_session_that_taught_nothing_says_why(shop):
     found = rose(shop, "reflect", "--transcript", transcript(shop, "work-1"), "--json").json
-    assert found["operation"] is None
+    assert found["operations"] == []
     assert found["reason"].endswith("that takes two sessions")
 
 

@@ -173,8 +173,8 @@ def test_a_dry_run_writes_nothing(scene):
     before = everything(scene.base)
     outcome = scene.reflect(path, dry_run=True)
     assert outcome.state == "dry-run"
-    assert outcome.step.rule == "new"
-    assert outcome.step.findings == ()
+    assert outcome.steps[0].rule == "new"
+    assert outcome.steps[0].findings == ()
     assert everything(scene.base) == before
 
 
@@ -209,7 +209,7 @@ def test_what_the_checks_refuse_is_traced_and_never_written(tmp_path):
     outcome = learn(scene)
     assert outcome.state == "reflected"
     assert outcome.learned == ()
-    assert [finding.rule for finding in outcome.step.findings] == ["too-large"]
+    assert [finding.rule for finding in outcome.steps[0].findings] == ["too-large"]
     assert scene.rules() == ()
     lines = [line for _, line in files.read_jsonl(scene.store.trace)]
     assert "too-large" in lines[1]["operations"][0]["findings"][0]
@@ -480,3 +480,20 @@ def test_a_rule_that_wasted_ten_sessions_is_retired_and_can_be_taken_back(scene)
     assert scene.rules()[0].status == "retired"
     assert undo.take_back(scene.stores).restored == (rule,)
     assert scene.rules()[0].status == "active"
+
+
+def test_the_rules_follow_a_lesson_that_was_renamed_in_git(scene):
+    learn(scene)
+
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-C", scene.base, *words], check=True, capture_output=True)
+
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-qm", "all")
+    git("mv", "nodes/testing/integration-db.md", "nodes/testing/database.md")
+    git("commit", "-qm", "rename")
+    scene.reflect(scene.capture("work-docs"))
+    [rule] = scene.rules()
+    assert rule.targets == ("nodes/testing/database.md",)
+    assert rule.then == "read nodes/testing/database.md"

@@ -1,0 +1,138 @@
+"""Asks a model about one session, within what may be spent, and reads its answer.
+
+An answer is kept for a few days, so that a run that was killed after the call does not pay
+twice. What a failure leads to: docs/decisions/023.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from rose import derived
+from rose.backends.base import BackendFailure, Question, Subject, Usage
+from rose.errors import RoseError
+from rose.reflection import proposal as proposals
+from rose.reflection import question, schema, spend
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rose.backends.base import Backend, FailureKind
+    from rose.config import Settings
+    from rose.layout import Store
+    from rose.reflection.proposal import Proposal
+
+OnFailure = Literal["raise", "retry", "observe"]
+# Asking again mends neither a missing program nor a limit that is spent.
+FINAL = ("unavailable", "spent")
+
+
+@dataclass(frozen=True, slots=True)
+class Reflector:
+    """Who is asked, and what follows where no answer comes.
+
+    `choose` gives the backend for a session's host, None for none; `settings` hold the limits;
+    `now` is the time in seconds since the epoch. `on_failure`: raise always, raise where another
+    try may help, or go on with what was observed.
+    """
+
+    choose: Callable[[str], Backend | None]
+    settings: Settings
+    now: Callable[[], float]
+    on_failure: OnFailure = "observe"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of asking: an answer, or why there is none. `trace` is what the trace keeps."""
+
+    backend: str
+    proposal: Proposal | None = None
+    kind: FailureKind | Literal["spent", ""] = ""
+    reason: str = ""
+    model: str = ""
+    is_kept: bool = False
+    usage: Usage = field(default_factory=Usage)
+
+    def trace(self) -> dict[str, object]:
+        """Return what the trace of the session says of the model."""
+        asked: dict[str, object] = {
+            "backend": self.backend,
+            "model": self.model,
+            "prompt": question.fingerprint(),
+            "kept": self.is_kept,
+            "calls": self.usage.calls,
+            "input_tokens": self.usage.input_tokens,
+            "output_tokens": self.usage.output_tokens,
+            "seconds": round(self.usage.seconds, 3),
+        }
+        if self.proposal is None:
+            return {"asked": asked, "failed": {"kind": self.kind, "reason": self.reason}}
+        aside = [
+            {"where": item.where, "item": item.item, "findings": [f.line() for f in item.findings]}
+            for item in self.proposal.malformed
+        ]
+        return {"by": self.backend, "asked": asked, "set_aside": aside}
+
+
+class Unanswered(RoseError):
+    """A session about which a model was asked in vain; nothing of it was recorded."""
+
+    def __init__(self, asked: Asked) -> None:
+        super().__init__(asked.reason)
+        self.asked = asked
+
+
+def ask(reflector: Reflector, backend: Backend, store: Store, subject: Subject, text: str) -> Asked:
+    """Ask a question about a session and return what came of it.
+
+    Raises Unanswered where the reflector says that a failure ends the run.
+    """
+    path = _path(reflector, backend.name, store, subject, text)
+    kept = derived.load(path)
+    if kept:
+        found = proposals.parse(kept.get("value"))
+        return Asked(backend.name, found, model=str(kept.get("model", "")), is_kept=True)
+    asked = _put(reflector, backend, store, Question(text, schema.SCHEMA, subject), path)
+    if asked.proposal is None and _ends(reflector.on_failure, asked.kind):
+        raise Unanswered(asked)
+    return asked
+
+
+def _ends(on_failure: OnFailure, kind: str) -> bool:
+    return on_failure == "raise" or (on_failure == "retry" and kind not in FINAL)
+
+
+def _put(
+    reflector: Reflector, backend: Backend, store: Store, asking: Question, path: str
+) -> Asked:
+    """Put the question to the model, once; its answer is kept before anything else can fail."""
+    name, session = backend.name, asking.subject.session
+    spent = spend.left(store, reflector.settings, session, reflector.now())
+    if spent:
+        return Asked(name, kind="spent", reason=spent)
+    hindrance = backend.hindrance()
+    if hindrance:
+        return Asked(name, kind="unavailable", reason=hindrance)
+    outcome: FailureKind | Literal["answer"] = "answer"
+    try:
+        answer = backend.ask(asking, reflector.settings.reflection_timeout_s)
+    except BackendFailure as failure:
+        outcome = failure.kind
+        asked = Asked(name, kind=outcome, reason=str(failure), usage=failure.usage)
+    else:
+        derived.save(path, {"value": answer.value, "model": answer.model})
+        found = proposals.parse(answer.value)
+        asked = Asked(name, found, model=answer.model, usage=answer.usage)
+    now = reflector.now()
+    spend.note(store, session, backend=name, usage=asked.usage, outcome=outcome, now=now)
+    return asked
+
+
+def _path(reflector: Reflector, name: str, store: Store, subject: Subject, text: str) -> str:
+    """Return where the answer to a question is kept: by its text, session, backend and model."""
+    whole = f"{subject.host} {subject.session}\n{text}"
+    key = question.cache_key(whole, name, reflector.settings.openai_model)
+    return os.path.join(store.answers, key + ".json")
