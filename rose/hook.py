@@ -31,9 +31,9 @@ def handle(turn: wire.Turn) -> Mapping[str, object] | None:
     store = present[0]
     if turn.event == "SessionStart":
         _session_start(turn, store)
-        if turn.host in wire.AT_START:
+        if turn.opens():
             return fresh_layer(turn.stores)
-    elif turn.event == "PostCompact":
+    elif turn.event == "PostCompact" and turn.host not in wire.ENDS_LATE:
         _reset(turn, store, "compact")
     elif turn.event == "SubagentStart":
         return fresh_layer(turn.stores)
@@ -86,7 +86,7 @@ def _bring_up_to_date(stores: layout.Stores) -> None:
 def _reset(turn: wire.Turn, store: layout.Store, why: str) -> None:
     path = turn.note_path(store)
     if path is not None:
-        files.append_line(path, session.reset_line(why))
+        files.append_line(path, session.reset_line(why, turn.agent()))
 
 
 def _note_resumed(turn: wire.Turn, store: layout.Store) -> None:

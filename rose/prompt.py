@@ -40,6 +40,7 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     event, host = _words(arguments)
     turn = wire.Turn(event, host, environ)
     turn.needs_trust = IF_TRUSTED in arguments
+    turn.out = _take_stdout()
     try:
         _run(turn)
     except Deadline:
@@ -56,6 +57,7 @@ def _run(turn: wire.Turn) -> None:
         problem = _read_payload(turn)
         # A payload that comes at once leaves its share to the work.
         _set_alarm(ALL_S - (time.monotonic() - start))
+        turn.event = wire.event_of(turn.payload, turn.event, turn.host)
         turn.stores = _trusted(turn, layout.find(_directory(turn), turn.environ))
         if problem:
             _log(turn, problem)
@@ -78,6 +80,22 @@ def _words(arguments: Sequence[str]) -> tuple[str, str]:
         elif word != IF_TRUSTED:
             words.append(word)
     return wire.event_named(words[0] if words else wire.PROMPT, host), host
+
+
+def _take_stdout() -> int:
+    """Return standard output for the one document; whatever else prints there prints nowhere.
+
+    A host injects what is no JSON as it stands, such as the banner of a `sitecustomize`.
+    """
+    try:
+        out = os.dup(1)
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.close(null)
+    except OSError:
+        # Nobody listens, or nothing can be opened: then nothing is taken away either.
+        return 1
+    return out
 
 
 def _set_alarm(seconds: float, ring: Callable[..., None] | None = None) -> None:
@@ -168,7 +186,9 @@ def _trusted(turn: wire.Turn, found: layout.Stores) -> layout.Stores:
 
     if trust.is_trusted(project, turn.environ):
         return found
-    if turn.event == "SessionStart" and turn.host in wire.TELLS_PERSON:
+    # Where the start is to bring the layer, the one document is the layer's.
+    is_said = turn.event == "SessionStart" and not turn.opens()
+    if is_said and turn.host in wire.TELLS_PERSON:
         turn.write(wire.notice(f"rose: {project.dot} is not trusted yet; `rose trust` uses it."))
     return layout.Stores(None, found.home, found.reason)
 

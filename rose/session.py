@@ -1,7 +1,7 @@
 """What a session was sent and when: presence (docs/architecture.md).
 
 One note file a session, append-only: `{v, at, event, agent, block, revision, rules}` when the
-layer was sent, `{v, at, reset}` after a compaction or a clear, `{v, at, off}` where a person
+layer was sent, `{v, at, agent, reset}` after a compaction or a clear, `{v, at, off}` where a person
 switched rose off for the session. On the prompt hook's path.
 """
 
@@ -40,14 +40,16 @@ def is_due(
 ) -> bool:
     """Tell whether an agent of the session lacks the layer as it now is.
 
-    The main agent (None) loses it at a reset, and gets it again when a rule file changed; a
-    change of the choice alone is not sent again. A subagent gets it once.
+    Each loses it at a reset of its own. The main agent (None) gets it again when a rule file
+    changed, too; a change of the choice alone is not sent again.
     """
     present = False
     for line in notes:
+        if line.get("agent") != agent:
+            continue
         if "reset" in line:
-            present = present and agent is not None
-        elif line.get("agent") == agent and "block" in line:
+            present = False
+        elif "block" in line:
             unchanged = line.get("block") == layer["digest"]
             present = agent is not None or unchanged or line.get("revision") == layer["revision"]
     return not present
@@ -67,22 +69,26 @@ def sent_line(event: str, agent: str | None, layer: Mapping[str, object]) -> str
     """Return the note line that says that the layer was sent."""
     rules = layer["rules"]
     names = ",".join(_quoted(str(name)) for name in rules) if isinstance(rules, list) else ""
-    who = "null" if agent is None else _quoted(agent)
     return (
-        f'{{"v":{VERSION},"at":{_quoted(now())},"event":{_quoted(event)},"agent":{who},'
+        f'{{"v":{VERSION},"at":{_quoted(now())},"event":{_quoted(event)},"agent":{_who(agent)},'
         f'"block":{_quoted(str(layer["digest"]))},"revision":{_quoted(str(layer["revision"]))},'
         f'"rules":[{names}]}}'
     )
 
 
-def reset_line(why: str) -> str:
-    """Return the note line after which the main agent no longer holds the layer."""
-    return f'{{"v":{VERSION},"at":{_quoted(now())},"reset":{_quoted(why)}}}'
+def reset_line(why: str, agent: str | None = None) -> str:
+    """Return the note line after which an agent no longer holds the layer."""
+    who = _who(agent)
+    return f'{{"v":{VERSION},"at":{_quoted(now())},"agent":{who},"reset":{_quoted(why)}}}'
 
 
 def now() -> str:
     """Return the time as it stands in every record."""
     return time.strftime(TIME, time.gmtime())
+
+
+def _who(agent: str | None) -> str:
+    return "null" if agent is None else _quoted(agent)
 
 
 def _quoted(text: str) -> str:

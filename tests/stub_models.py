@@ -12,7 +12,8 @@ A script is a list of turns, used in order by the main requests, which are those
 A turn is the reply's text, or an object with any of:
 
     text     the reply's text
-    tool     one tool call: its name, with its arguments in "input"
+    tool     one tool call: its name, with its arguments in "input" and, where the interface has
+             them, its "namespace"
     when     a regular expression, searched in the request's last user message or tool result; a
              turn that does not match is passed over, not used up
     side     true: for requests that offer no tools (titles, summaries)
@@ -233,7 +234,8 @@ def _responses(body: Body, turn: Turn) -> tuple[Body, list[Body]]:
         items.append({"type": "message", "id": _id(), "role": "assistant", "content": said})
     if "tool" in turn:
         call = {"call_id": _id(), "name": turn["tool"], "arguments": json.dumps(turn["input"])}
-        items.append({"type": "function_call", "id": _id(), **call})
+        place = {"namespace": turn["namespace"]} if "namespace" in turn else {}
+        items.append({"type": "function_call", "id": _id(), **call, **place})
     items = [{**item, "status": "completed"} for item in items]
     read, written = _tokens(body.get("input")), _tokens(items)
     usage = {"input_tokens": read, "output_tokens": written, "total_tokens": read + written}

@@ -79,6 +79,7 @@ SILENT = sorted(
     for name in os.listdir(PAYLOADS)
     if name.endswith(".json")
     and name.split(".")[1] not in ("UserPromptSubmit", "SubagentStart", "SessionEnd")
+    and ".compact." not in name
     and not name.endswith("result.json")
 )
 
@@ -96,17 +97,70 @@ def test_thirty_prompts_of_one_session_cost_one_block(store):
     assert printed[1:] == [""] * 29
 
 
-@pytest.mark.parametrize("source", ["compact", "clear"])
-def test_after_a_compaction_or_a_clear_the_block_comes_exactly_once_more(store, source):
-    prompt = payload("claude.UserPromptSubmit", store)
-    start = payload("claude.SessionStart.compact", store, source=source)
-    start["session_id"] = prompt["session_id"]
-    end = payload("claude.PostCompact", store, session_id=prompt["session_id"])
-    printed = [hook("UserPromptSubmit", prompt)]
-    hook("PostCompact", end)
-    hook("SessionStart", start)
-    printed += [hook("UserPromptSubmit", prompt) for _ in range(2)]
-    assert printed == [printed[0], printed[0], ""]
+def told(store, event: str, **changes) -> dict[str, object]:
+    """Return what either host tells of an event in one and the same session."""
+    return {"session_id": "s", "cwd": store.base, "hook_event_name": event, **changes}
+
+
+def test_after_a_clear_the_next_prompt_brings_the_block_once(store):
+    prompt = told(store, "UserPromptSubmit")
+    first = hook("UserPromptSubmit", prompt)
+    assert hook("SessionStart", told(store, "SessionStart", source="clear")) == ""
+    assert [hook("UserPromptSubmit", prompt) for _ in range(2)] == [first, ""]
+
+
+# In the order in which the real clients tell them, between two turns and in the middle of one.
+COMPACTION = {
+    "claude-code": ("SessionStart", "PostCompact"),
+    "codex": ("PostCompact", "SessionStart"),
+}
+
+
+@pytest.mark.parametrize("host", COMPACTION)
+def test_after_a_compaction_the_new_start_brings_the_block_and_no_prompt_a_second(store, host):
+    prompt = told(store, "UserPromptSubmit")
+    first = block(hook("UserPromptSubmit", prompt, host))
+    for _ in range(2):
+        printed = {
+            event: hook(event, told(store, event, source="compact"), host)
+            for event in COMPACTION[host]
+        }
+        assert block(printed["SessionStart"], "SessionStart") == first
+        assert printed["PostCompact"] == ""
+        assert [hook("UserPromptSubmit", prompt, host) for _ in range(2)] == ["", ""]
+
+
+def test_a_compaction_of_codex_that_no_start_follows_leaves_the_block_to_the_next_prompt(store):
+    prompt = told(store, "UserPromptSubmit")
+    first = hook("UserPromptSubmit", prompt, "codex")
+    hook("PostCompact", told(store, "PostCompact"), "codex")
+    hook("SessionStart", told(store, "SessionStart", source="resume"), "codex")
+    assert [hook("UserPromptSubmit", prompt, "codex") for _ in range(2)] == [first, ""]
+
+
+@pytest.mark.parametrize("host", COMPACTION)
+def test_a_subagent_that_is_compacted_gets_its_own_block_again_and_nobody_else(store, host):
+    agents: list[dict[str, str]] = [{"agent_id": "a1"}, {"agent_id": "a2"}]
+    hook("UserPromptSubmit", told(store, "UserPromptSubmit"), host)
+    for agent in agents:
+        hook("SubagentStart", told(store, "SubagentStart", **agent), host)
+    printed = {
+        event: hook(event, told(store, event, source="compact", **agents[0]), host)
+        for event in COMPACTION[host]
+    }
+    assert block(printed["SessionStart"], "SessionStart")
+    assert printed["PostCompact"] == ""
+    for agent in ({}, *agents):
+        assert hook("UserPromptSubmit", told(store, "UserPromptSubmit", **agent), host) == ""
+
+
+def test_a_subagent_of_codex_whose_compaction_no_start_follows_gets_it_with_its_prompt(store):
+    prompt, agent = told(store, "UserPromptSubmit"), {"agent_id": "a1"}
+    hook("UserPromptSubmit", prompt, "codex")
+    hook("SubagentStart", told(store, "SubagentStart", **agent), "codex")
+    hook("PostCompact", told(store, "PostCompact", **agent), "codex")
+    assert hook("UserPromptSubmit", prompt, "codex") == ""
+    assert block(hook("UserPromptSubmit", {**prompt, **agent}, "codex"))
 
 
 def test_a_fork_gets_its_own_block(store):

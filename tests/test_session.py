@@ -17,8 +17,8 @@ def sent(agent: str | None = None, **changed: object) -> dict[str, object]:
     return files.parse_json(line)
 
 
-def reset() -> dict[str, object]:
-    return files.parse_json(session.reset_line("compact"))
+def reset(agent: str | None = None) -> dict[str, object]:
+    return files.parse_json(session.reset_line("compact", agent))
 
 
 @pytest.mark.parametrize(
@@ -31,12 +31,17 @@ def reset() -> dict[str, object]:
         ([sent(revision="r0")], None, False),
         ([sent(), reset()], None, True),
         ([sent(), reset(), sent()], None, False),
+        ([sent(), reset("a1")], None, False),
+        ([sent(), {"v": 1, "reset": "compact"}], None, True),
         ([sent(digest="d0", revision="r0"), sent()], None, False),
         ([sent(), sent(digest="d2", revision="r2")], None, True),
         ([sent()], "a1", True),
         ([sent("a1")], None, True),
         ([sent("a1")], "a1", False),
         ([sent("a1"), reset()], "a1", False),
+        ([sent("a1"), reset("a1")], "a1", True),
+        ([sent("a1"), reset("a1"), sent("a1")], "a1", False),
+        ([sent("a1"), reset("a2")], "a1", False),
         ([sent("a1", digest="d0", revision="r0")], "a1", False),
         ([sent("a1")], "a2", True),
         ([{"v": 1, "at": "2026"}, {}], None, True),

@@ -15,12 +15,11 @@ from rose.cli import terminal
 from rose.cli.app import app
 from rose.errors import NoStore, RoseError, UsageError
 from rose.findings import Refused
-from rose.hosts import installation, receipt, wiring
+from rose.hosts import agents_md, installation, receipt, wiring
 
 if TYPE_CHECKING:
     from rose.findings import Finding
     from rose.hosts.installation import Outcome, Target
-    from rose.layout import Store
 
 HostOption = Annotated[
     list[str] | None,
@@ -35,6 +34,12 @@ SharedOption = Annotated[
         "--shared", help="The committed .claude/settings.json, for all who have rose on PATH."
     ),
 ]
+BlockOption = Annotated[
+    bool,
+    typer.Option(
+        "--agents-md", help="For a Codex without hooks: a block in AGENTS.md, and no hooks."
+    ),
+]
 DryOption = Annotated[
     bool, typer.Option("--dry-run", help="Print the difference, and write nothing.")
 ]
@@ -46,6 +51,7 @@ class Call:
     """What was asked for, and where it goes; `folder` is the project's."""
 
     remove: bool
+    is_block: bool
     dry_run: bool
     folder: str | None
     receipt: str
@@ -58,6 +64,7 @@ def install(
     host: HostOption = None,
     scope: ScopeOption = "project",
     shared: SharedOption = False,
+    block: BlockOption = False,
     dry_run: DryOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -67,7 +74,8 @@ def install(
 
     Example: rose install --host claude-code
     """
-    call = _call(host, scope, shared=shared, remove=False, dry_run=dry_run)
+    _expect_block(host, scope, shared=shared, block=block)
+    call = _call(host, scope, shared=shared, block=block, remove=False, dry_run=dry_run)
     _run(call, as_json=as_json)
 
 
@@ -77,6 +85,7 @@ def uninstall(
     host: HostOption = None,
     scope: ScopeOption = "project",
     shared: SharedOption = False,
+    block: BlockOption = False,
     dry_run: DryOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -86,12 +95,24 @@ def uninstall(
 
     Example: rose uninstall --scope user
     """
-    call = _call(host, scope, shared=shared, remove=True, dry_run=dry_run)
+    _expect_block(host, scope, shared=shared, block=block)
+    call = _call(host, scope, shared=shared, block=block, remove=True, dry_run=dry_run)
     _run(call, as_json=as_json)
 
 
+def _expect_block(named: list[str] | None, scope: str, *, shared: bool, block: bool) -> None:
+    if block and (shared or scope != "project" or set(named or ("codex",)) != {"codex"}):
+        raise UsageError("--agents-md is for --host codex in the project's scope alone.")
+
+
 def _call(
-    named: list[str] | None, scope: str, *, shared: bool, remove: bool, dry_run: bool
+    named: list[str] | None,
+    scope: str,
+    *,
+    shared: bool,
+    block: bool,
+    remove: bool,
+    dry_run: bool,
 ) -> Call:
     if scope not in installation.SCOPES:
         raise UsageError(f"unknown scope: {scope}. Known are {', '.join(installation.SCOPES)}.")
@@ -101,7 +122,7 @@ def _call(
         raise NoStore(
             f"No store: {reason} Run `rose init` in the project's folder, or give --scope user."
         )
-    folder = None if store is None else _folder(store)
+    folder = None if store is None else wiring.folder_of(store.base, os.getcwd())
     local = store.local if store is not None and scope == "project" else None
     # To wire a project by hand is to say that its store may be used.
     is_wiring = local is not None and store is not None and not (remove or dry_run)
@@ -110,6 +131,9 @@ def _call(
         trust.add(store, os.environ)
         where = terminal.short(store.dot)
         terminal.say(f"{where} is trusted from now on (`rose trust --revoke`).")
+    place = receipt.place(local, os.environ)
+    if block:
+        return Call(remove, True, dry_run, folder, place, (agents_md.target(folder or ""),))
     hosts = list(dict.fromkeys(named or ()))
     if not hosts and shared:
         hosts = ["claude-code"]
@@ -122,21 +146,7 @@ def _call(
     targets = tuple(
         installation.target(name, scope, folder or "", os.environ, shared=shared) for name in hosts
     )
-    return Call(remove, dry_run, folder, receipt.place(local, os.environ), targets)
-
-
-def _folder(store: Store) -> str:
-    """Return the folder in which hosts look: the checkout we are in, if it is a git worktree."""
-    here = os.path.realpath(os.getcwd())
-    base = os.path.realpath(store.base)
-    if os.path.commonpath([here, base]) == base:
-        return store.base
-    while not os.path.lexists(os.path.join(here, ".git")):
-        above = os.path.dirname(here)
-        if above == here:
-            return store.base
-        here = above
-    return here
+    return Call(remove, False, dry_run, folder, place, targets)
 
 
 def _run(call: Call, *, as_json: bool) -> None:
@@ -172,6 +182,8 @@ def _tried(call: Call, aim: Target) -> Outcome | Refused:
 
 
 def _change(call: Call, aim: Target) -> Outcome:
+    if call.is_block:
+        return agents_md.change(aim, remove=call.remove, dry_run=call.dry_run)
     known = receipt.read(call.receipt).get(aim.path)
     outcome = installation.plan(aim, known, sys.executable, remove=call.remove)
     # An uninstall that has nothing to do leaves no lock file behind either.
@@ -237,15 +249,21 @@ def _notes(call: Call, outcome: Outcome) -> list[str]:
     notes = []
     if os.path.islink(aim.path):
         notes.append(f"It is a link; what was changed is {os.path.realpath(aim.path)}.")
+    if call.is_block:
+        notes.append("It is for a Codex without hooks, from which rose learns nothing by itself.")
+        return notes + agents_md.shortfalls(outcome)
     if aim.host.name == "codex":
         also = ", and only in a project that it trusts" if aim.scope == "project" else ""
         notes.append(f"Codex runs a hook only once you have trusted it in `/hooks`{also}.")
+        notes.append("For a version that has no `/hooks`: `rose install --agents-md`.")
     if not aim.host.was_run:
         notes.append("By document, not run: rose was not tried with this program.")
     if aim.scope == "project" and not aim.is_shared:
         notes.append("It holds paths of this machine: keep it out of git.")
     for other in wiring.wired(call.folder, os.environ):
-        if other.host == aim.host.name and other.path != aim.path:
+        is_same = other.path == aim.path and not other.plugin
+        if other.host == aim.host.name and not is_same:
             place = terminal.short(other.path)
-            notes.append(f"{place} calls rose too, so both run. `rose uninstall` takes one out.")
+            place += f" (plugin {other.plugin})" if other.plugin else ""
+            notes.append(f"{place} calls rose too, so both run. {other.removal} takes one out.")
     return notes

@@ -12,17 +12,20 @@ import typer
 from rose import refresh, trust
 from rose.cli import page, terminal
 from rose.cli.app import app
-from rose.report import overview
+from rose.report import activity, overview
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rose.backends.base import Usage
+    from rose.config import Settings
     from rose.report.activity import Cost, Delivery, Queue
     from rose.report.learned import Change, Reflection
     from rose.report.overview import Overview
 
 MAX_BROKEN = 8
 MAX_FAILED = 3
+MAX_QUESTIONS = 3
 SHORT_ID = 8
 
 
@@ -50,7 +53,10 @@ def status(
         page.row("trend", found.trend.line())
     page.row("layer", *_layer(found.cost))
     _show_learned(found)
+    page.row("questions", *_questions(found))
     page.row("delivery", *_delivery(found.delivery))
+    if found.spent.calls:
+        page.row("asked", _spent(found.spent, found.sources.first.settings))
     page.row("queue", *_queue(found.queue))
     page.row("hook", _hook(found))
     page.row("broken", *_broken(found))
@@ -115,7 +121,10 @@ def _nothing_learned(found: Overview) -> str:
 
 def _learned(reflection: Reflection) -> Iterator[str]:
     day, _, clock = reflection.at.partition("T")
-    what = ", ".join(map(_what, reflection.changes))
+    told = [*map(_what, reflection.changes)]
+    told += [f"found a lesson missing: {title}" for title, _ in reflection.lessons]
+    told += [f"no answer from {reflection.failed}"] if reflection.failed else []
+    what = ", ".join(told)
     yield f"{day} {clock[:5]} session {reflection.session[:SHORT_ID]}: {what}"
     for change in reflection.changes:
         yield from _change(change)
@@ -135,6 +144,26 @@ def _change(change: Change) -> Iterator[str]:
         yield f"{change.verb}: {change.why}"
 
 
+def _spent(spent: Usage, settings: Settings) -> str:
+    read = spent.input_tokens + spent.output_tokens
+    return (
+        f"{page.count(spent.calls, 'call')} of models in 24 hours, {read} tokens, "
+        f"{spent.seconds:.0f} s (at most {settings.spend_calls_per_day} calls: "
+        "rose config spend.calls_per_day N)"
+    )
+
+
+def _questions(found: Overview) -> Iterator[str]:
+    if found.proposed:
+        yield f"{page.count(found.proposed, 'proposed rule')} not used until approved: rose route"
+    for question in found.questions[:MAX_QUESTIONS]:
+        yield question.line()
+    if len(found.questions) > MAX_QUESTIONS:
+        yield f"and {len(found.questions) - MAX_QUESTIONS} more: rose route"
+    if found.questions:
+        yield "which one holds? rose route --approve ID or --decline ID"
+
+
 def _delivery(delivery: Delivery) -> Iterator[str]:
     sent = delivery.sessions - delivery.unsent
     if not delivery.sessions:
@@ -145,7 +174,10 @@ def _delivery(delivery: Delivery) -> Iterator[str]:
     parts += [f"not in {delivery.missing}"] if delivery.missing else []
     yield ", ".join(parts)
     if delivery.unknown:
-        yield f"unknown in {delivery.unknown}: the host leaves no transcript to tell"
+        yield f"unknown in {delivery.unknown}: no copy of what was sent is left to compare"
+    never = activity.never(delivery.matrix)
+    for row in delivery.matrix:
+        yield row.line() + (": never delivered on this host" if row.host in never else "")
 
 
 def _queue(queue: Queue) -> Iterator[str]:

@@ -149,14 +149,15 @@ def ask(question: str) -> bool:
 
 def short(path: str) -> str:
     """Return a path as a person reads it: relative below the working directory, `~` below HOME."""
-    for base, prefix in ((_cwd(), ""), (os.environ.get("HOME", ""), "~/")):
+    for base, prefix in ((cwd(), ""), (os.environ.get("HOME", ""), "~/")):
         # Below the root everything is, and no path is shorter without its slash.
         if base.strip(os.sep) and files.is_below(path, base):
             return prefix + os.path.relpath(path, base)
     return path
 
 
-def _cwd() -> str:
+def cwd() -> str:
+    """Return the working directory, empty where it is gone."""
     try:
         return os.getcwd()
     except FileNotFoundError:

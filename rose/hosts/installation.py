@@ -221,7 +221,7 @@ def _handler(aim: Target, event: str, python: str) -> dict[str, object]:
         if event == "SessionEnd":
             # The most that Codex grants.
             made["timeout"] = 3
-        if event in ("UserPromptSubmit", "SubagentStart"):
+        if event in ("SessionStart", "UserPromptSubmit", "SubagentStart"):
             made["additionalContextLimit"] = CONTEXT_TOKENS
     if host.name != "gemini":
         made[handlers.MARK] = True

@@ -26,6 +26,7 @@ EVENTS = (
 )
 
 PROMPT = "UserPromptSubmit"
+MOST_NAME_CHARS = 64
 
 # Host -> its own name of an event -> rose's.
 NAMES = {
@@ -53,6 +54,9 @@ HOSTS = tuple(NAMES)
 # Hosts that keep what a session's start injects, and take nothing else by document.
 AT_START = ("cursor",)
 
+# Hosts that tell the end of a compaction only after the new start, which has brought the layer.
+ENDS_LATE = ("claude-code",)
+
 # Hosts in which an injection holds for one turn, so that each prompt needs it.
 FOR_ONE_TURN = ("gemini",)
 
@@ -73,6 +77,15 @@ def event_named(word: str, host: str = "claude-code") -> str:
         if plain in (_plain(name), _plain(event)):
             return event
     return word
+
+
+def event_of(payload: Mapping[str, object], event: str, host: str) -> str:
+    """Return the event of a payload that names one, else the one that the command line names.
+
+    A document for another event than the host's injects nothing, and the host says so nowhere.
+    """
+    named = text_of(payload, "hook_event_name")
+    return event_named(named, host) if 0 < len(named) <= MOST_NAME_CHARS else event
 
 
 def name_of(event: str, host: str) -> str:
@@ -138,6 +151,7 @@ class Turn:
         self.stores = layout.Stores(None, None, "")
         self.printed = False
         self.needs_trust = False
+        self.out = 1
 
     def write(self, text: str) -> None:
         """Print one document; a second one is a bug and is not printed."""
@@ -146,12 +160,17 @@ class Turn:
         self.printed = True
         view = memoryview(text.encode("ascii", "backslashreplace"))
         while view:
-            view = view[os.write(1, view) :]
+            view = view[os.write(self.out, view) :]
 
     def opens(self) -> bool:
-        """Tell whether the event is the one with which the main agent gets the layer."""
-        at_start = self.event == "SessionStart" and self.host in AT_START
-        return self.event == PROMPT or at_start
+        """Tell whether the event is one with which an agent gets the layer that it lacks.
+
+        A compaction, in the middle of a turn too, begins the session anew, and what that start
+        injects is in the very next request.
+        """
+        if self.event != "SessionStart":
+            return self.event == PROMPT
+        return self.host in AT_START or text_of(self.payload, "source") == "compact"
 
     def agent(self) -> str | None:
         """Return the subagent that the event is about, None for the main agent."""

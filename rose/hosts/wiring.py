@@ -6,12 +6,12 @@ import json
 import os
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rose import files
 from rose.errors import RoseError
-from rose.hosts import handlers, installation, jsontext, plugin, receipt
+from rose.hosts import enabled, handlers, installation, jsontext, plugin, receipt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +24,11 @@ _CONST = re.compile(r"^const COMMAND = (\[.*\])$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """One file in which a host finds rose; `fault` says why that does not work."""
+    """One file in which a host finds rose; `fault` says why that does not work.
+
+    `removal` is what takes this wiring out again. `plugin` is the name of Claude Code's plugin
+    where the file switches it on, and then `command` is what its hooks run.
+    """
 
     host: str
     scope: str
@@ -35,6 +39,8 @@ class Wiring:
     fault: str = ""
     repair: str = ""
     untrusted: tuple[str, ...] = ()
+    removal: str = ""
+    plugin: str = ""
 
 
 def wired(folder: str | None, environ: Mapping[str, str]) -> list[Wiring]:
@@ -48,7 +54,26 @@ def wired(folder: str | None, environ: Mapping[str, str]) -> list[Wiring]:
         if text is not None:
             made = _plugin(aim, text) if aim.host.name == "opencode" else _read(aim, text, environ)
             found += [] if made is None else [made]
-    return found
+    switches = enabled.read(folder, environ)
+    found += [_by_plugin(each, environ) for each in switches.plugins()]
+    silencer = switches.silencer()
+    return [_silenced(each, silencer) if silencer else each for each in found]
+
+
+def folder_of(base: str, cwd: str) -> str:
+    """Return the folder in which hosts look: the checkout we are in, if it is a git worktree.
+
+    `base` is the store's, which a worktree shares with its main checkout.
+    """
+    here, main = os.path.realpath(cwd), os.path.realpath(base)
+    if os.path.commonpath([here, main]) == main:
+        return base
+    while not os.path.lexists(os.path.join(here, ".git")):
+        above = os.path.dirname(here)
+        if above == here:
+            return base
+        here = above
+    return here
 
 
 def _places(folder: str | None, environ: Mapping[str, str]) -> list[Target]:
@@ -69,7 +94,6 @@ def _places(folder: str | None, environ: Mapping[str, str]) -> list[Target]:
 def _read(aim: Target, text: str, environ: Mapping[str, str]) -> Wiring | None:
     try:
         ours = [found for found in handlers.find(text) if not found.is_shadowed]
-        root = jsontext.parse(text).value
     except jsontext.Unreadable:
         return None
     if not ours:
@@ -78,15 +102,56 @@ def _read(aim: Target, text: str, environ: Mapping[str, str]) -> Wiring | None:
     missing = tuple(event for event in aim.host.events if event not in events)
     command = str(ours[0].handler.get("command", ""))
     fault, repair = "", ""
-    if isinstance(root, dict) and root.get("disableAllHooks") is True:
-        fault, repair = "`disableAllHooks` is on", "Take it out of the file."
     for found in ours:
         if not fault:
             fault = _fault(str(found.handler.get("command", "")), environ)
             repair = "`rose install` writes the command of this installation." if fault else ""
     untrusted = _untrusted(aim, ours, environ) if aim.host.name == "codex" else ()
     return Wiring(
-        aim.host.name, aim.scope, aim.path, events, missing, command, fault, repair, untrusted
+        aim.host.name,
+        aim.scope,
+        aim.path,
+        events,
+        missing,
+        command,
+        fault,
+        repair,
+        untrusted,
+        _removal(aim),
+    )
+
+
+def _removal(aim: Target) -> str:
+    options = " --scope user" if aim.scope == "user" else " --shared" if aim.is_shared else ""
+    return f"`rose uninstall --host {aim.host.name}{options}`"
+
+
+def _silenced(made: Wiring, silencer: str) -> Wiring:
+    if made.host != "claude-code" or made.fault:
+        return made
+    return replace(made, fault="`disableAllHooks` is on", repair=f"Take it out of {silencer}.")
+
+
+def _by_plugin(found: enabled.Plugin, environ: Mapping[str, str]) -> Wiring:
+    """Return how Claude Code's plugin calls rose; its hooks are those of a shared file."""
+    host = installation.HOSTS["claude-code"]
+    command = installation.shared_command("EVENT", host.name)
+    fault, repair = _fault(command, environ), "Put it there; the plugin calls it by name."
+    if not found.is_installed:
+        fault = f"the plugin {found.name} is not installed on this machine"
+        repair = f"`claude plugin install {found.name}` installs it."
+    removal = f"`claude plugin disable {found.name}`"
+    return Wiring(
+        host.name,
+        found.scope,
+        found.path,
+        host.events,
+        (),
+        command,
+        fault,
+        repair if fault else "",
+        removal=removal,
+        plugin=found.name,
     )
 
 
@@ -101,7 +166,17 @@ def _plugin(aim: Target, text: str) -> Wiring | None:
     command = shlex.join(str(word) for word in words)
     fault = _fault(command, {})
     repair = "`rose install` writes it anew." if fault else ""
-    return Wiring("opencode", aim.scope, aim.path, aim.host.events, (), command, fault, repair)
+    return Wiring(
+        "opencode",
+        aim.scope,
+        aim.path,
+        aim.host.events,
+        (),
+        command,
+        fault,
+        repair,
+        removal=_removal(aim),
+    )
 
 
 def _fault(command: str, environ: Mapping[str, str]) -> str:

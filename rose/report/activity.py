@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import calendar
 import time
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rose import files, session
+from rose.hosts import wire
+from rose.reflection import delivery as reflected
 from rose.reflection import queue
+from rose.report import learned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rose.layout import Store
+    from rose.reflection.delivery import Arrival
     from rose.report.sources import Sources
     from rose.routing.cases import Case
 
@@ -23,10 +28,61 @@ FRESH_S = 7 * 86_400
 
 
 @dataclass(frozen=True, slots=True)
+class Arrivals:
+    """How the layer arrived in the sessions in which a host was sent it at an event, newest first.
+
+    It arrived whole, cut or not at all (none), or nothing is left to tell by (unknown).
+    """
+
+    host: str
+    event: str
+    each: tuple[Arrival, ...]
+
+    def counts(self) -> dict[str, int]:
+        """Return how many blocks came to each end."""
+        ends = [one.counts() for one in self.each]
+        return {end: sum(counts[end] for counts in ends) for end in ends[0]}
+
+    def line(self) -> str:
+        """Return the counts as one line for a person."""
+        said = [f"{end} {number}" for end, number in self.counts().items() if number]
+        return f"{self.host} {self.event}: {', '.join(said)}"
+
+    def as_json(self) -> dict[str, object]:
+        sessions = len(self.each)
+        return {"host": self.host, "event": self.event, "sessions": sessions, **self.counts()}
+
+
+def arrivals(store: Store) -> tuple[Arrivals, ...]:
+    """Return the matrix host by event, as the end of the log of reflections has it."""
+    found: dict[tuple[str, str], list[Arrival]] = {}
+    known = set()
+    # From the end: the latest reading of a session saw the most of it.
+    for line in reversed([*learned.tail(store)]):
+        host, listed = str(line.get("host")), reflected.from_json(line.get("arrivals"))
+        key = host, str(line.get("session"))
+        if listed is None or host not in wire.HOSTS or key in known:
+            continue
+        known.add(key)
+        for one in listed:
+            if any(one.counts().values()):
+                found.setdefault((host, one.event), []).append(one)
+    return tuple(Arrivals(*key, tuple(each)) for key, each in sorted(found.items()))
+
+
+def never(matrix: Sequence[Arrivals]) -> list[str]:
+    """Return the hosts that were sent the layer, and in which nothing of it ever arrived."""
+    ends: dict[str, Counter[str]] = {}
+    for row in matrix:
+        ends.setdefault(row.host, Counter()).update(row.counts())
+    return [host for host, of in ends.items() if of["none"] and not of["whole"] + of["cut"]]
+
+
+@dataclass(frozen=True, slots=True)
 class Delivery:
     """How many recorded sessions were sent rules, and whether they arrived.
 
-    `unknown` are sessions of hosts that leave no transcript to tell; they count as nothing.
+    `unknown` are sessions of which nothing is left to tell by; they count as nothing.
     """
 
     sessions: int
@@ -34,19 +90,22 @@ class Delivery:
     delivered: int
     missing: int
     unknown: int
+    matrix: tuple[Arrivals, ...] = ()
 
-    def as_json(self) -> dict[str, int]:
+    def as_json(self) -> dict[str, object]:
         return {
             "sessions": self.sessions,
             "sent": self.sessions - self.unsent,
             "delivered": self.delivered,
             "not_delivered": self.missing,
             "unknown": self.unknown,
+            "events": [each.as_json() for each in self.matrix],
+            "never_delivered": never(self.matrix),
         }
 
 
-def delivery(cases: Iterable[Case]) -> Delivery:
-    """Return what the record says about the delivery of the layer."""
+def delivery(cases: Iterable[Case], matrix: tuple[Arrivals, ...] = ()) -> Delivery:
+    """Return what the record, and the log with its matrix, say about the delivery of the layer."""
     sessions = unsent = delivered = missing = unknown = 0
     for case in cases:
         sessions += 1
@@ -58,7 +117,7 @@ def delivery(cases: Iterable[Case]) -> Delivery:
             delivered += 1
         else:
             missing += 1
-    return Delivery(sessions, unsent, delivered, missing, unknown)
+    return Delivery(sessions, unsent, delivered, missing, unknown, matrix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,36 +167,51 @@ def read_queue(stores: Sequence[Store]) -> Queue:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The latest line of the hook's log; `age` says in words how long ago that was."""
+    """The latest line of the hook's log; `age` says in words how long ago that was.
+
+    `is_log` marks a log that cannot be read itself.
+    """
 
     at: str
     event: str
     host: str
     problem: str
     age: str = ""
+    is_log: bool = False
 
     def line(self) -> str:
         """Return the failure as one line for a person."""
         where = " ".join(filter(None, (self.event, self.host)))
         when = f"{self.at} ({self.age})" if self.age else self.at
-        return f"last failure {' '.join(filter(None, (when, where)))}: {self.problem}"
+        return f"{' '.join(filter(None, ('last failure', when, where)))}: {self.problem}"
 
     def as_json(self) -> dict[str, str]:
         return {"at": self.at, "event": self.event, "host": self.host, "problem": self.problem}
 
 
 def latest_failure(stores: Sequence[Store], now: float) -> Failure | None:
-    """Return the latest failure that the hook logged in the last week, None where all went well."""
+    """Return the latest failure that the hook logged in the last week, None where all went well.
+
+    A log that cannot be read, and a line without a time, come first: nobody can call them old.
+    """
     found = [failure for store in stores for failure in _failures(store)]
-    latest = max(found, key=lambda failure: failure.at, default=None)
-    try:
-        when = calendar.timegm(time.strptime("" if latest is None else latest.at, session.TIME))
-    except ValueError:
-        # Without a time nobody can call it old.
+    current = [one for one in found if one.is_log or now - _when(one, now) <= FRESH_S]
+    latest = max(current, key=lambda one: (one.is_log, _when(one, now)), default=None)
+    if latest is None or _time(latest) is None:
         return latest
-    if latest is None or now - when > FRESH_S:
+    return replace(latest, age=_age(now - _when(latest, now)))
+
+
+def _when(failure: Failure, now: float) -> float:
+    found = _time(failure)
+    return now if found is None else found
+
+
+def _time(failure: Failure) -> float | None:
+    try:
+        return calendar.timegm(time.strptime(failure.at, session.TIME))
+    except ValueError:
         return None
-    return replace(latest, age=_age(now - when))
 
 
 def _age(seconds: float) -> str:
@@ -154,11 +228,14 @@ def _failures(store: Store) -> list[Failure]:
         for _, line in files.read_jsonl(store.log):
             last = line
     except OSError as error:
-        return [Failure("", "", "", f"{store.log} cannot be read: {error.strerror or error}")]
+        problem = f"{store.log} cannot be read: {error.strerror or error}"
+        return [Failure("", "", "", problem, is_log=True)]
     if last is None:
         return []
-    texts = (str(last.get(name, "")) for name in ("at", "event", "host", "problem"))
-    return [Failure(*texts)]
+    at, event, host, problem = (
+        str(last.get(name, "")) for name in ("at", "event", "host", "problem")
+    )
+    return [Failure(at, event, host, problem)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import os
+import time
 
 import pytest
 
-from rose import files, layout
+from rose import files, layout, session
 from rose.reflection import queue
 from tests.clirun import run
 
@@ -95,12 +96,87 @@ def test_a_failed_session_is_a_problem_and_a_waiting_one_is_not(project):
     assert (code, of(found, "queue", "problem")) == (1, ["session s1 failed: no transcript"])
 
 
-def test_the_hooks_last_failure_is_shown(project):
+def test_a_file_that_is_no_entry_of_the_queue_is_named(project):
     store = layout.project_store(str(project))
-    for problem in ("first", "second"):
-        line = {"v": 1, "at": "2026", "event": "E", "host": "h", "problem": problem}
-        files.append_line(store.log, files.dump_json(line))
-    assert of(checks(project)[1], "hook", "note") == ["last failure 2026: E: second"]
+    queue.put(store, host="codex", session="s", transcript="/t", cwd="/", at="2026")
+    (name,) = os.listdir(store.queue)
+    put(project, f".rose/local/queue/{'0' * 64}.json", files.read_bytes(f"{store.queue}/{name}"))
+    put(project, ".rose/local/queue/torn.json", '{"v": 1,')
+    put(project, ".rose/local/queue/notes.txt", "no entry, and nobody reads it as one")
+    code, found = checks(project)
+    assert code == 1
+    assert of(found, "queue", "problem") == [
+        f".rose/local/queue/{name} is no entry of the queue, and passed over"
+        for name in (f"{'0' * 64}.json", "torn.json")
+    ]
+    assert of(found, "queue", "note") == ["1 waiting"]
+
+
+def failed(project, problem, *, days=0.0):
+    at = time.strftime(session.TIME, time.gmtime(time.time() - days * 86_400 - 1))
+    line = {"v": 1, "at": at, "event": "Stop", "host": "codex", "problem": problem}
+    files.append_line(layout.project_store(str(project)).log, files.dump_json(line))
+    return at
+
+
+def test_the_hooks_last_failure_is_shown_for_a_week_and_with_its_age(project):
+    failed(project, "an old one", days=8)
+    assert not any("failure" in text for text in of(checks(project)[1], "hook", "note"))
+    failed(project, "first", days=3)
+    at = failed(project, "second", days=2)
+    assert f"last failure {at} (2 days ago) Stop codex: second" in of(
+        checks(project)[1], "hook", "note"
+    )
+
+
+def test_doctor_and_status_say_the_same_of_the_hook(project):
+    failed(project, "deadline", days=1)
+    said = [text for text in of(checks(project)[1], "hook", "note") if "failure" in text]
+    status = run("status", cwd=project).out
+    assert said[0] in " ".join(status.split())
+
+
+def test_a_log_that_cannot_be_read_is_a_problem(project):
+    store = layout.project_store(str(project))
+    put(project, ".rose/local/log/hook.jsonl/x", "a folder in place of the file")
+    code, found = checks(project)
+    assert code == 1
+    assert of(found, "hook", "problem")[0].startswith(f"{store.log} cannot be read")
+
+
+@pytest.mark.parametrize("name", ["sessions", "blocks", "begun", "queue"])
+def test_a_file_in_place_of_a_folder_is_a_problem(project, name):
+    put(project, f".rose/local/{name}", "")
+    code, found = checks(project)
+    assert code == 1
+    assert of(found, "store", "problem") == [f"{project}/.rose/local/{name} is no folder"]
+
+
+def test_what_is_no_record_in_the_ledger_is_counted(project):
+    put(project, ".rose/local/ledger/0123456789ab.jsonl", '<<<<<<< a\n{"v": 1}\n')
+    code, found = checks(project)
+    assert (code, of(found, "ledger", "note")) == (
+        0,
+        ["2 lines are no record of a session, and passed over"],
+    )
+    put(project, ".rose/local/ledger/ba9876543210.jsonl/x", "")
+    code, found = checks(project)
+    assert (code, len(of(found, "ledger", "problem"))) == (1, 1)
+
+
+def test_a_rejection_that_cannot_be_read_is_a_problem(project):
+    put(project, ".rose/rejections/r_0000aa.md", b"\xff\xfe")
+    code, found = checks(project)
+    assert (code, len(of(found, "rules", "problem"))) == (1, 1)
+
+
+def test_no_line_is_wider_than_a_terminal(project):
+    put(project, "nodes/a.md", "---\nx: 1\nx: 2\n---\n# A\n")
+    run("install", "--host", "codex", cwd=project)
+    lines = run("doctor", cwd=project).out.splitlines()
+    # A path is never broken, and is the only word on its line then.
+    wide = [line for line in lines if len(line) > 80 and len(line[20:].split()) > 1]
+    assert wide == []
 
 
 def test_a_file_in_place_of_the_local_folder_is_a_problem(project):

@@ -111,6 +111,10 @@ def test_a_project_needs_a_store_and_a_person_does_not(tmp_path):
         ("--scope", "world"),
         ("--shared", "--host", "codex"),
         ("--shared", "--scope", "user"),
+        ("--agents-md", "--host", "claude-code"),
+        ("--agents-md", "--host", "codex", "--host", "cursor"),
+        ("--agents-md", "--scope", "user"),
+        ("--agents-md", "--shared"),
     ],
 )
 def test_words_that_are_off_are_usage(project, words):
@@ -129,6 +133,43 @@ def test_the_shared_file_is_told_from_a_persons_own(project):
     assert (project / ".claude" / "settings.json").read_text() == text
     run("uninstall", "--shared", cwd=project)
     assert not (project / ".claude").exists()
+
+
+def test_the_block_of_agents_md_comes_and_goes_without_a_hook(project):
+    before = outside(project)
+    (project / "AGENTS.md").write_text("# Mine")
+    for words in (("--host", "codex"), (), ()):
+        result = run("install", "--agents-md", *words, cwd=project)
+        assert (result.code, "/hooks" in result.err) == (0, False)
+    assert "nothing to change" in result.out
+    after = outside(project)
+    text = after.pop("AGENTS.md").decode()
+    assert after == before
+    assert text.startswith("# Mine\n")
+    assert text.count("rose: begin") == 1
+    assert str(project) not in text
+    run("uninstall", cwd=project)
+    assert (project / "AGENTS.md").read_text() == text
+    run("uninstall", "--agents-md", cwd=project)
+    assert (project / "AGENTS.md").read_text() == "# Mine"
+
+
+def test_a_dry_run_of_the_block_prints_it_and_writes_nothing(project):
+    before = tree(project)
+    result = run("install", "--agents-md", "--dry-run", cwd=project)
+    assert "AGENTS.md: would be written" in result.out
+    assert "+<!-- rose: begin -->" in result.out
+    assert tree(project) == before
+
+
+def test_an_agents_md_that_leads_out_of_the_project_is_refused(project, tmp_path):
+    (tmp_path / "profile").write_text("mine")
+    (project / "AGENTS.md").symlink_to(tmp_path / "profile")
+    result = run("install", "--agents-md", cwd=project)
+    assert result.code == 1
+    assert "agents-md-unreadable" in result.err
+    assert "<!-- rose: begin -->" in result.err
+    assert (tmp_path / "profile").read_text() == "mine"
 
 
 def test_nothing_else_of_a_hosts_settings_changes(project):
@@ -189,6 +230,19 @@ def test_cursor_gets_the_layer_at_the_start_of_a_session(project):
     assert other["continue"] is True
     assert answer(project, path, "sessionEnd", payload, flat=True) is None
     assert not (project / ".rose" / "local" / "queue").exists()
+
+
+@pytest.mark.parametrize("name", ["settings.local.json", "settings.json"])
+def test_an_install_beside_the_plugin_says_that_both_run(project, name):
+    settings = project / ".claude" / name
+    settings.parent.mkdir()
+    settings.write_text('{"enabledPlugins": {"rose@rose": true}}')
+    result = run("install", "--host", "claude-code", "--host", "codex", cwd=project)
+    note = f".claude/{name} (plugin rose@rose) calls rose too, so both run."
+    assert result.err.count(note) == 1
+    assert "`claude plugin disable rose@rose` takes one out." in result.err
+    settings.write_text('{"enabledPlugins": {"rose@rose": false}}')
+    assert "both run" not in run("install", "--host", "claude-code", cwd=project).err
 
 
 def test_doctor_says_who_calls_rose_and_what_is_wrong_with_it(project):

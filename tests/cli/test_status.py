@@ -249,7 +249,7 @@ def test_a_failure_of_a_week_ago_is_shown_no_more_and_one_without_a_host_has_no_
             {"sent": ("r_1",), "delivered": None},
             [
                 "rules sent in 1, delivered in 0",
-                "unknown in 1: the host leaves no transcript to tell",
+                "unknown in 1: no copy of what was sent is left to compare",
             ],
         ),
         ({"sent": (), "delivered": ()}, ["rules sent in 0"]),
@@ -259,6 +259,35 @@ def test_a_failure_of_a_week_ago_is_shown_no_more_and_one_without_a_host_has_no_
 def test_delivery_tells_what_arrived_from_what_is_unknown(project, fields, said):
     credit(project, **fields)
     assert row(status(project), "delivery") == [f"1 session recorded, {said[0]}", *said[1:]]
+
+
+def test_what_arrived_is_shown_by_host_and_event(project):
+    credit(project, sent=("r_1",), delivered=("r_1",))
+    for number in range(3):
+        counts = {"whole": 1, "cut": int(number == 0), "none": 0, "unknown": 0}
+        arrivals = [{"event": "UserPromptSubmit", **counts}]
+        reflected(project, session=f"c{number}", host="claude-code", arrivals=arrivals)
+        lost = {"whole": 0, "cut": 0, "none": 2, "unknown": 0}
+        lost_too = [{"event": event, **lost} for event in ("UserPromptSubmit", "SubagentStart")]
+        reflected(project, session=f"x{number}", host="codex", arrivals=lost_too)
+    out = status(project)
+    assert row(out, "delivery")[1:] == [
+        "claude-code UserPromptSubmit: whole 3, cut 1",
+        "codex SubagentStart: none 6: never delivered on this host",
+        "codex UserPromptSubmit: none 6: never delivered on this host",
+    ]
+    assert max(len(line) for line in out.splitlines() if not line.startswith("routing")) <= 80
+    found = run("status", "--json", cwd=project.base).json["delivery"]
+    assert found["events"][0] == {
+        "host": "claude-code",
+        "event": "UserPromptSubmit",
+        "sessions": 3,
+        "whole": 3,
+        "cut": 1,
+        "none": 0,
+        "unknown": 0,
+    }
+    assert found["never_delivered"] == ["codex"]
 
 
 def test_one_broken_file_of_each_kind_is_named_and_the_rest_works(project):
@@ -387,3 +416,33 @@ def test_a_rule_that_was_taken_back_stays_so_when_its_session_is_learned_from_ag
         "2026-11-30 11:00 session s1: added r_00000b",
         "2026-11-30 09:12 session s1: added r_00000a (taken back since)",
     ]
+
+
+def test_without_a_question_there_is_no_row_of_questions(project):
+    assert "questions" not in status(project)
+
+
+def test_questions_and_proposed_rules_wait_in_one_row(project):
+    said = {"when": "docs work", "then": "read nodes/testing/"}
+    factories.a_rule_file(project, id="r_00000a", **said)
+    factories.a_rule_file(project, id="r_00000b", **said, effect="skip", status="proposed")
+    assert row(status(project), "questions") == [
+        "1 proposed rule not used until approved: rose route",
+        "When docs work: nodes/testing/: r_00000a or r_00000b",
+        "which one holds? rose route --approve ID or --decline ID",
+    ]
+    found = run("status", "--json", cwd=project.base).json
+    assert (found["proposed"], [one["rules"] for one in found["questions"]]) == (
+        1,
+        [["r_00000a", "r_00000b"]],
+    )
+    run("route", "--decline", "r_00000b", cwd=project.base)
+    assert "questions" not in status(project)
+
+
+def test_of_many_questions_three_are_shown(project):
+    for number in range(5):
+        said = {"when": f"kind {number}", "then": "read nodes/testing/"}
+        factories.a_rule_file(project, **said)
+        factories.a_rule_file(project, **said, effect="skip")
+    assert "and 2 more: rose route" in row(status(project), "questions")

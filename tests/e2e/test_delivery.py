@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import json
+import os
+import shlex
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from rose import files
+from rose.hosts import installation
+from rose.report import activity
 from rose.routing import ledger
 from tests.e2e.world import count, teach
 from tests.factories import a_rule_file
@@ -58,6 +65,76 @@ def test_a_layer_arrives_whole_and_below_the_cap_of_the_host(
     assert count(bodies, TITLE) == 1
     assert LAYER_BYTES - 2 * LINE_CHARS < len(block) <= LAYER_BYTES
     assert (len(block) == chars) == has_every_rule
+    assert matrix(world) == {"whole": 1, "cut": 0, "none": 0, "unknown": 0}
+    assert "UserPromptSubmit: whole 1" in world.rose("doctor")
+
+
+def matrix(world):
+    """Return what the log says of the one event at which the one session was sent something."""
+    world.wait_for_worker()
+    (row,) = activity.arrivals(world.store)
+    assert row.event == "UserPromptSubmit"
+    return row.counts()
+
+
+PADDING = """\
+import json, subprocess, sys
+done = subprocess.run(sys.argv[1:], input=sys.stdin.buffer.read(), capture_output=True)
+if done.stdout:
+    document = json.loads(done.stdout)
+    document["hookSpecificOutput"]["additionalContext"] += "\\n\\n" + "notes of the team " * 600
+    print(json.dumps(document))
+"""
+
+
+def pad(world):
+    """Let another program call rose's hook, and print more behind its layer."""
+    script = os.path.join(world.top, "pad.py")
+    files.replace(script, PADDING)
+    path = os.path.join(world.repo, ".claude", "settings.local.json")
+    settings = json.loads(files.read_text(path))
+    handler = settings["hooks"]["UserPromptSubmit"][0]["hooks"][0]
+    handler["command"] = f"{shlex.join([sys.executable, script])} {handler['command']}"
+    files.replace(path, json.dumps(settings))
+
+
+def lower(world):
+    """Let Codex take less of rose's hook than the layer is long."""
+    path = os.path.join(world.repo, ".codex", "hooks.json")
+    text = files.read_text(path)
+    files.replace(path, text.replace(f": {installation.CONTEXT_TOKENS}", ": 500"))
+
+
+@pytest.mark.parametrize(
+    ("host", "spoil", "said"),
+    [("claude-code", pad, "10,000 characters"), ("codex", lower, "additionalContextLimit")],
+)
+def test_a_layer_that_the_host_cut_is_told_as_cut_with_what_to_do(make_world, host, spoil, said):
+    world = make_world(host, rule=False)
+    world.rose("config", "routing.max_tokens", "100000")
+    fill(world, 9_499)
+    spoil(world)
+    bodies = run(world, host, "Run the tests").bodies
+    assert (count(bodies, TITLE), count(bodies, world.block())) == (1, 0)
+    assert matrix(world) == {"whole": 0, "cut": 1, "none": 0, "unknown": 0}
+    assert f"{host} UserPromptSubmit: cut 1" in world.rose("status")
+    problems = [one for one in world.doctor()["checks"] if one["state"] == "problem"]
+    assert [one["section"] for one in problems] == ["delivery"]
+    assert said in problems[0]["repair"]
+
+
+def test_a_layer_that_the_host_dropped_is_told_as_never_delivered(make_world):
+    world = make_world("claude-code")
+    path = os.path.join(world.repo, ".claude", "settings.local.json")
+    # A wrapper of a person's that loses the one line that counts.
+    text = files.read_text(path).replace("UserPromptSubmit --host claude-code", "{} >&2")
+    files.replace(path, text.replace("{}", "UserPromptSubmit --host claude-code"))
+    for _ in range(2):
+        assert count(world.claude("Run the tests").bodies, TITLE) == 0
+    assert matrix(world) == {"whole": 0, "cut": 0, "none": 2, "unknown": 0}
+    assert "never delivered on this host" in world.rose("status")
+    problems = [one for one in world.doctor()["checks"] if one["state"] == "problem"]
+    assert ["never delivered" in one["text"] for one in problems] == [True]
 
 
 def test_two_sessions_at_once_get_one_block_each_and_are_both_recorded(make_world):

@@ -75,6 +75,12 @@ def test_installed_from_the_local_market_it_injects_the_layer_once(plugged):
     assert [count(body, plugged.world.block()) for body in plugged.market.bodies] == [1]
 
 
+def test_doctor_sees_a_project_that_the_plugin_alone_wires(plugged):
+    hosts = [one for one in plugged.world.doctor()["checks"] if one["section"] == "hosts"]
+    assert [one["state"] for one in hosts] == ["ok"]
+    assert "by the plugin rose@rose" in hosts[0]["text"]
+
+
 def test_where_rose_is_not_on_the_path_it_does_nothing_and_says_nothing(make_world):
     world = make_world("claude-code", install=False)
     os.unlink(os.path.join(world.top, "bin", "rose"))

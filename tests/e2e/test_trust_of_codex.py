@@ -2,59 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import threading
-
 import pytest
 
-from tests.e2e import world as worlds
+from tests.e2e.codex_server import hooks, tables
 from tests.e2e.world import count
-
-HELLO = {"clientInfo": {"name": "rose-tests", "version": "1"}}
 
 
 @pytest.fixture(scope="module")
 def codex(make_world):
     return make_world("codex")
-
-
-def hooks(world):
-    """Return the hooks as Codex's own server lists them."""
-    world.configure_codex("http://127.0.0.1:1")
-    pipes = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
-    words = [worlds.CODEX, "app-server"]
-    with subprocess.Popen(
-        words,
-        cwd=world.repo,
-        env=world.codex_environ(),
-        text=True,
-        stderr=subprocess.DEVNULL,
-        **pipes,
-    ) as server:
-        watch = threading.Timer(worlds.CLIENT_S, server.kill)
-        watch.start()
-        asked = [
-            {"id": 1, "method": "initialize", "params": HELLO},
-            {"method": "initialized"},
-            {"id": 2, "method": "hooks/list", "params": {"cwds": [world.repo]}},
-        ]
-        server.stdin.write("".join(json.dumps(line) + "\n" for line in asked))
-        server.stdin.flush()
-        answers = (json.loads(line) for line in server.stdout)
-        answer = next(answer for answer in answers if answer.get("id") == 2)
-        watch.cancel()
-        server.terminate()
-    return answer["result"]["data"][0]["hooks"]
-
-
-def tables(listed):
-    """Return what `/hooks` writes into config.toml once a person has trusted these hooks."""
-    return "".join(
-        f"[hooks.state.{json.dumps(hook['key'])}]\n"
-        f"trusted_hash = {json.dumps(hook['currentHash'])}\n"
-        for hook in listed
-    )
 
 
 def test_a_hook_that_nobody_trusts_is_passed_over(codex):
@@ -76,6 +32,7 @@ def test_a_second_install_keeps_the_hashes_that_are_trusted(codex):
 
 def test_doctor_tells_trusted_hooks_from_untrusted_ones(codex):
     listed = hooks(codex)
-    before = codex.rose("doctor")
+    before = codex.rose("doctor", "--json")
     codex.configure_codex("http://127.0.0.1:1", tables(listed))
-    assert ("not trusted yet" in before, "not trusted yet" in codex.rose("doctor")) == (True, False)
+    after = codex.rose("doctor", "--json")
+    assert ("not trusted yet" in before, "not trusted yet" in after) == (True, False)

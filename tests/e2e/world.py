@@ -99,7 +99,17 @@ class World:
 
     def rose(self, *words: str) -> str:
         """Run a command of rose in the project and return what it printed."""
-        done = subprocess.run(
+        done = self._rose(*words)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def doctor(self) -> dict[str, Any]:
+        """Return what `rose doctor` finds, problems or none."""
+        found: dict[str, Any] = json.loads(self._rose("doctor", "--json").stdout)
+        return found
+
+    def _rose(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
             [os.path.join(self.top, "bin", "rose"), *words],
             cwd=self.repo,
             env=self.environ(),
@@ -108,8 +118,6 @@ class World:
             timeout=CLIENT_S,
             check=False,
         )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
 
     def block(self) -> str:
         """Return the layer as it is compiled now."""
@@ -121,18 +129,23 @@ class World:
         """Run Claude Code once, in print mode."""
         words = [CLAUDE, "-p", "--output-format", "json", "--allowedTools", "Read,Grep,Bash,Agent"]
         with serving(turns) as stub:
-            quiet = ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER")
-            silent = ("DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING")
-            environ = self.environ() | dict.fromkeys((*quiet, *silent), "1")
-            environ |= {"ANTHROPIC_BASE_URL": stub.url, "ANTHROPIC_API_KEY": "fake"}
-            return self._run([*words, *flags], prompt, environ, stub)
+            return self._run([*words, *flags], prompt, self.claude_environ(stub.url), stub)
+
+    def claude_environ(self, url: str) -> dict[str, str]:
+        """Return an environment in which Claude Code asks the stub, and nobody else."""
+        quiet = ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER")
+        silent = ("DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING")
+        environ = self.environ() | dict.fromkeys((*quiet, *silent), "1")
+        return environ | {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "fake"}
 
     def codex(self, prompt: str, *flags: str, turns: Sequence[Any] = (), trusted: str = "") -> Run:
         """Run Codex once; `trusted` is what config.toml says beyond the stub."""
         with serving(turns) as stub:
             self.configure_codex(stub.url, trusted)
             environ = self.codex_environ()
-            words = [CODEX, "exec", "--json", "--skip-git-repo-check"]
+            # Not by the file alone: a second session at the same time writes it too.
+            to_stub = f'model_providers.stub.base_url="{stub.url}/v1"'
+            words = [CODEX, "exec", "--json", "--skip-git-repo-check", "-c", to_stub]
             return self._run([*words, *flags], prompt, environ, stub)
 
     def configure_codex(self, url: str, trusted: str = "") -> None:

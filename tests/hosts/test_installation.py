@@ -12,6 +12,7 @@ import pytest
 from rose.errors import RoseError, UsageError
 from rose.findings import Refused
 from rose.hosts import installation, plugin, receipt, wire, wiring
+from rose.routing import layer
 
 PYTHON = sys.executable
 
@@ -76,6 +77,19 @@ def test_timeouts_are_inside_each_hosts_limits(tmp_path, place):
     assert found["codex"]["SessionEnd"]["timeout"] == 3
     assert found["codex"]["UserPromptSubmit"]["additionalContextLimit"] == 4000
     assert found["gemini"]["BeforeAgent"]["timeout"] == 10_000
+
+
+def test_codex_lets_the_largest_layer_pass_where_it_is_sent(tmp_path, place):
+    target = aim(tmp_path, "codex")
+    install(target, place)
+    limits = {
+        event: entries[0]["hooks"][0].get("additionalContextLimit")
+        for event, entries in written(target)["hooks"].items()
+    }
+    sent = {event: limit for event, limit in limits.items() if limit is not None}
+    assert set(sent) == {"SessionStart", "UserPromptSubmit", "SubagentStart"}
+    # Codex counts a token for every four bytes.
+    assert min(sent.values()) * 4 > layer.MAX_BYTES
 
 
 def test_the_shared_file_names_no_path_and_does_nothing_without_rose(tmp_path, place):

@@ -6,19 +6,41 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
+import venv
 
 import pytest
 
+from rose import files, layout, refresh
 from rose.hosts import installation, registry, wire
-from tests.factories import a_served_store
+from rose.routing import compiled
+from tests.factories import a_rule_file, a_served_store
 
-PAYLOADS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "captures", "payloads")
-CAPTURED = sorted(
-    name
-    for name in os.listdir(PAYLOADS)
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# The captures, and those of the project's own notes where these are at hand.
+FOLDERS = [
+    folder
+    for folder in (
+        os.path.join(ROOT, "tests", "captures", "payloads"),
+        os.path.join(ROOT, "..", "shared", "hosts", "payloads"),
+    )
+    if os.path.isdir(folder)
+]
+CAPTURED = {
+    name: os.path.join(folder, name)
+    for folder in reversed(FOLDERS)
+    for name in sorted(os.listdir(folder))
     if name.endswith(".json") and not name.endswith("result.json")
+}
+CARRYING = sorted(
+    name
+    for name in CAPTURED
+    if name.split(".")[1:3] == ["SessionStart", "compact"]
+    or name.split(".")[1] in ("UserPromptSubmit", "SubagentStart")
 )
 LAYER = '"rose \\u00e9 \\" layer"'
+# Hosts cut above it: Claude Code at 10,000 characters, Codex where rose's entry says so.
+MOST_CHARS = 9_500
 
 
 @pytest.fixture
@@ -26,31 +48,130 @@ def store(tmp_path):
     return a_served_store(tmp_path)
 
 
-def hook(event, payload, host):
+def payload_of(name, store):
+    with open(CAPTURED[name], encoding="utf-8") as stream:
+        return {**json.load(stream), "cwd": store.base}
+
+
+def host_of(name):
+    return "codex" if name.startswith("codex") else "claude-code"
+
+
+def hook(event, payload, host, python=sys.executable, **environ):
     done = subprocess.run(
-        [sys.executable, "-IS", installation.LAUNCH, event, "--host", host],
+        [python, "-IS", installation.LAUNCH, event, "--host", host],
         input=json.dumps(payload).encode(),
         capture_output=True,
+        env={**os.environ, **environ},
         check=True,
     )
     assert done.stderr == b""
     return done.stdout.decode()
 
 
+def text_in(printed, event):
+    """Return what a host injects of an output, which is exactly one document for its event."""
+    document = json.loads(printed)
+    assert list(document) == ["hookSpecificOutput"]
+    assert list(document["hookSpecificOutput"]) == ["hookEventName", "additionalContext"]
+    assert document["hookSpecificOutput"]["hookEventName"] == event
+    return document["hookSpecificOutput"]["additionalContext"]
+
+
 @pytest.mark.parametrize("name", CAPTURED)
 def test_each_captured_payload_gets_one_document_for_its_own_event_or_nothing(store, name):
-    with open(os.path.join(PAYLOADS, name), encoding="utf-8") as stream:
-        payload = {**json.load(stream), "cwd": store.base}
-    host = "codex" if name.startswith("codex") else "claude-code"
+    payload = payload_of(name, store)
     event = payload["hook_event_name"]
-    printed = hook(event, payload, host)
-    if event in ("UserPromptSubmit", "SubagentStart"):
-        document = json.loads(printed)
-        assert list(document) == ["hookSpecificOutput"]
-        assert document["hookSpecificOutput"]["hookEventName"] == event
-        assert len(document["hookSpecificOutput"]["additionalContext"]) < 10_000
+    printed = hook(event, payload, host_of(name))
+    if name in CARRYING:
+        assert 0 < len(text_in(printed, event)) <= MOST_CHARS
     else:
         assert printed == ""
+
+
+@pytest.mark.parametrize("name", CAPTURED)
+def test_a_hook_below_the_wrong_event_answers_the_event_that_the_host_tells(store, name):
+    payload = payload_of(name, store)
+    event = payload["hook_event_name"]
+    printed = hook("UserPromptSubmit", payload, host_of(name))
+    assert bool(printed) == (name in CARRYING)
+    if printed:
+        assert text_in(printed, event)
+
+
+@pytest.mark.parametrize("name", CARRYING)
+@pytest.mark.parametrize("letter", ["x", "\N{GREEK SMALL LETTER OMEGA}", "\N{GRINNING FACE}"])
+def test_no_number_of_rules_makes_an_output_that_a_host_would_cut(store, name, letter):
+    with open(store.config, "w", encoding="utf-8") as stream:
+        stream.write("routing: {max_tokens: 100000}\n")
+    for number in range(200):
+        when = f"the task is number {number} {letter * 20}"
+        a_rule_file(store, id=f"r_{number:06x}", when=when, then="read nodes/testing/")
+    refresh.everything(layout.Stores(store, None, ""))
+    event = payload_of(name, store)["hook_event_name"]
+    text = text_in(hook(event, payload_of(name, store), host_of(name)), event)
+    assert len(text.encode()) <= MOST_CHARS
+    assert len(text.splitlines()) > 30
+
+
+@pytest.mark.parametrize("name", CARRYING)
+def test_a_layer_file_that_somebody_made_too_long_is_not_printed(store, name):
+    layer = compiled.read(store.layer)
+    block = f"{layer['block']}\n" + "- When it is long: read nodes/testing/\n" * 1000
+    held = {"block": block, "encoded": json.dumps(block), "digest": layout.digest(block)[:16]}
+    files.replace(store.layer, files.dump_json({**layer, **held}))
+    event = payload_of(name, store)["hook_event_name"]
+    text = text_in(hook(event, payload_of(name, store), host_of(name)), event)
+    assert text == layer["block"]
+
+
+@pytest.fixture(scope="module")
+def talkative(tmp_path_factory):
+    """Return a Python whose site packages print, each in its own way."""
+    folder = tmp_path_factory.mktemp("talkative")
+    venv.create(folder, symlinks=True)
+    (site_packages,) = folder.glob("lib/python*/site-packages")
+    banner = "import os, sys; print('banner'); print('banner', flush=True); os.write(1, b'banner')"
+    packages = sysconfig.get_path("purelib")
+    (site_packages / "talk.pth").write_text(f"{packages}\n{banner}\n")
+    return str(folder / "bin" / "python")
+
+
+@pytest.mark.parametrize("name", CARRYING)
+def test_what_site_packages_print_is_not_in_the_output(store, name, talkative):
+    a_rule_file(store, id="r_0000ab", when="the layer is stale", then="read nodes/testing/ now")
+    event = payload_of(name, store)["hook_event_name"]
+    printed = hook(event, payload_of(name, store), host_of(name), talkative)
+    assert "the layer is stale" in text_in(printed, event)
+
+
+def test_what_was_printed_before_a_console_script_began_is_not_in_the_output(store):
+    name = "claude.UserPromptSubmit.json"
+    script = "print('banner'); import sys; sys.argv[1:] = ['hook', 'UserPromptSubmit']\n"
+    script += "from rose.__main__ import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        input=json.dumps(payload_of(name, store)).encode(),
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": ROOT, "PYTHONUNBUFFERED": ""},
+        check=True,
+    )
+    assert text_in(done.stdout.decode(), "UserPromptSubmit")
+
+
+@pytest.mark.parametrize("name", CARRYING)
+def test_the_variables_of_python_change_nothing(store, name):
+    event = payload_of(name, store)["hook_event_name"]
+    loud = dict.fromkeys(("PYTHONVERBOSE", "PYTHONDEVMODE", "PYTHONUNBUFFERED"), "1")
+    printed = hook(
+        event,
+        payload_of(name, store),
+        host_of(name),
+        **loud,
+        PYTHONWARNINGS="error",
+        PYTHONSTARTUP=__file__,
+    )
+    assert text_in(printed, event)
 
 
 @pytest.mark.parametrize(
@@ -105,6 +226,22 @@ def test_cursors_document_has_its_own_form(event, also):
 def test_the_sessions_of_exactly_those_hosts_are_queued_whose_transcripts_can_be_read():
     assert set(wire.READABLE) == set(registry.HOSTS)
     assert set(wire.HOSTS) == set(installation.HOSTS)
+
+
+@pytest.mark.parametrize(
+    ("named", "host", "event"),
+    [
+        ("SubagentStart", "codex", "SubagentStart"),
+        ("BeforeAgent", "gemini", "UserPromptSubmit"),
+        ("PreToolUse", "claude-code", "PreToolUse"),
+        ("", "claude-code", "Stop"),
+        (None, "claude-code", "Stop"),
+        ("x" * 65, "claude-code", "Stop"),
+    ],
+)
+def test_the_event_is_the_one_that_the_payload_names(named, host, event):
+    payload = {"hook_event_name": named}
+    assert wire.event_of(payload, "Stop", host) == event
 
 
 @pytest.mark.parametrize(
