@@ -61,8 +61,11 @@ def test_a_link_between_pages_leads_somewhere(name):
 
 def test_every_check_of_a_draft_is_documented():
     found = set()
-    for name in ("checks.py", "quotes.py"):
-        with open(os.path.join(ROOT, "rose", "check", name), encoding="utf-8") as stream:
-            found |= set(re.findall(r'Finding\(\s*"([a-z-]+)"', stream.read()))
-    assert len(found) > 10
+    folder = os.path.join(ROOT, "rose", "check")
+    for name in os.listdir(folder):
+        if name.endswith(".py"):
+            with open(os.path.join(folder, name), encoding="utf-8") as stream:
+                named = r'(?:Finding\(|\.fail\(\s*"[a-z]+",)\s*"([a-z-]+)"'
+                found |= set(re.findall(named, stream.read()))
+    assert len(found) > 30
     assert found <= set(re.findall(r"`([a-z-]+)`", page("cli.md")))
