@@ -158,10 +158,10 @@ _CHUNK = re.compile(
     f"[{_CJK}\u3099\u309a]+|[^\\s{_CJK}\u3001-\u3003\u3008-\u3011\uff01-\uff0f\uff1a-\uff20]+"
 )
 _EDGES = "\"'`()[]{}<>,;:!?*\u2018\u2019\u201c\u201d\u00ab\u00bb"
-# Places rather than words: URLs, mail addresses, paths, file names with a line number or without.
+# Places rather than words: URLs, mail addresses, paths. A bare file name says what a task is about.
 _PLACE = re.compile(
     r"[a-z][a-z0-9+.-]*://|[^\s@]+@[^\s@]+\.|[~.]{0,2}/|\S*\\"
-    r"|[^\s/]*/[^\s/]*[./_]|\S*/\Z|[\w.-]*\.[A-Za-z][A-Za-z0-9]{0,4}(?:[:#(]\S*)?\Z"
+    r"|[^\s/]*/[^\s/]*[./_]|\S*/\Z"
 )
 _REDACTED = re.compile(r"\[redacted:[a-z0-9-]*\]")
 _NUMBER_OR_DIGEST = re.compile(r"[\d_]+|v?\d+|(?=[a-f]*\d)[0-9a-f]{7,}|0x[0-9a-f]+")
@@ -179,12 +179,13 @@ def content_words(prompt: str) -> list[str]:
             # A part of an identifier lies inside it; pairs of characters overlap by one.
             is_part = stop <= end
             end = max(end, stop)
-            if not is_part and _tells(word):
+            if not is_part and tells(word):
                 found[word] = None
     return list(found)
 
 
-def _tells(word: str) -> bool:
+def tells(word: str) -> bool:
+    """Tell whether a word may say what kind of task it stands in."""
     return (
         (len(word) > 1 or word >= "\u2e80")
         and len(word) <= _LONGEST_WORD
@@ -260,8 +261,12 @@ _KEYCAPS = tuple("0123456789#*")
 
 def clean_line(text: str) -> str:
     """Return the text as one line without control, bidi and zero-width characters."""
-    spaced = " ".join(_COLOUR.sub("", text).split())
-    return " ".join("".join(char for char in spaced if not _is_hidden(char)).split())
+    return " ".join(visible(" ".join(_COLOUR.sub("", text).split())).split())
+
+
+def visible(line: str) -> str:
+    """Return a line with its blanks as they are, without what `clean_line` takes out."""
+    return "".join(char for char in _COLOUR.sub("", line) if not _is_hidden(char))
 
 
 def hostile_characters(text: str) -> list[str]:

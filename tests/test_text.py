@@ -122,7 +122,7 @@ def test_a_cut_at_these_offsets_would_part_a_word(given_text, joints):
         ("Please fix the failing tests, then the tests again", ["fix", "failing", "tests"]),
         ("set max_tokens=800 in maxTokens", ["set", "max_tokens", "maxtokens"]),
         ("see https://example.org/deploy?x=y and src/app/db.py", []),
-        ("open README.md:12, ./run, ~/notes, C:\\temp\\x, nodes/ or /etc/hosts", ["open"]),
+        ("open README.md:12, ./run, ~/notes, C:\\temp\\x, nodes/ or /etc/hosts", ["open", "readme", "md"]),
         ("mail me at a.b@example.org about read/write", ["mail", "read", "write"]),
         ("3 times 1_000 v12 at 8f14e45fce 0x1f4", ["times"]),
         ("deface facade decade", ["deface", "facade", "decade"]),
@@ -258,6 +258,10 @@ def test_a_canonical_text_is_canonical(given_text):
 )
 def test_a_line_is_cleaned(given_text, cleaned):
     assert text.clean_line(given_text) == cleaned
+
+
+def test_a_visible_line_keeps_its_blanks():
+    assert text.visible("  a  \u202eb\u200b\x1b[31mc\x07  ") == "  a  bc  "
 
 
 @given(given_text=ANY_TEXT)

@@ -71,7 +71,7 @@ def search_lessons(
         _log(log, holdings, kind="search", query=query, shown=shown, budget=budget, scope=globs)
 
 
-@app.command("evidence")
+@app.command("evidence", short_help="Show what one lesson says about a query.")
 def show_evidence(
     *,
     node: Annotated[str, typer.Argument(metavar="NODE", help="A lesson's id or path.")],

@@ -86,7 +86,8 @@ class _Shelf:
 
     def __init__(self, holding: Holding, hidden: frozenset[str], progress: Progress | None) -> None:
         self._holding = holding
-        self._hidden = hidden & {lesson.id for lesson in holding.shelf.lessons}
+        own = (lesson.id for lesson in holding.shelf.lessons if lesson.id in hidden)
+        self._hidden = frozenset(own) if hidden else hidden
         self._open(index_file.open_book(holding, progress))
 
     def _open(self, book: Book) -> None:

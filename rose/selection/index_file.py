@@ -33,6 +33,8 @@ LOCK_WAIT_S = 2.0
 BUSY_WAIT_S = 2.0
 # One version in 256, which is a digest in hex.
 _PART_ENDS_BELOW = "01"
+# SQLite's own codes, which Python names from 3.11 on.
+_BUSY, _LOCKED = 5, 6
 # What SQLite would read beside the file without asking who wrote it.
 SIDE_FILES = ("-journal", "-wal", "-shm")
 
@@ -119,11 +121,17 @@ def _from_copy(holding: Holding, progress: Progress | None) -> Book | None:
     copy = sqlite3.connect(":memory:", isolation_level=None)
     with contextlib.closing(book.connection) as file:
         try:
-            file.backup(copy)
+            file.backup(copy, progress=_do_not_wait)
             return _in_memory(copy, holding, progress)
         except sqlite3.Error:
             copy.close()
             return None
+
+
+def _do_not_wait(status: int, _remaining: int, _total: int) -> None:
+    """Give a copy up where another program holds the file: it would be tried again for ever."""
+    if status in (_BUSY, _LOCKED):
+        raise sqlite3.OperationalError("database is locked")
 
 
 def _state(store: Store) -> Mapping[str, Any] | None:

@@ -14,18 +14,17 @@ from typing import TYPE_CHECKING
 from rose import text as texts
 from rose.errors import RoseError
 from rose.findings import Finding
-from rose.routing import targets
 from rose.selection import index, windows
+from rose.selection import scope as scoping
 from rose.store import lessons as shelf
 from rose.store import parse, walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rose.layout import Store
     from rose.selection.index_rows import Progress
     from rose.selection.windows import Window
-    from rose.store.lessons import Holding, Lesson
+    from rose.store.lessons import Holding
 
 # What a call gives where it does not say otherwise (docs/cli.md has what that costs).
 K = 5
@@ -99,12 +98,8 @@ def search(
     findings = [x for held in holdings for x in held.shelf.findings if x.rule in _UNREAD]
     if not terms:
         return Found(terms, (), tuple(findings))
-    known = _by_id(holdings)
-    within = None
-    if scope:
-        globs = [glob.removeprefix("./") for glob in scope]
-        places = ((name, (name, lesson.path)) for name, (_, lesson) in known.items())
-        within = {name for name, both in places if any(targets.lead_to(globs, x) for x in both)}
+    known = scoping.active(holdings)
+    within = scoping.within(known, scope)
     with contextlib.closing(index.open_index(holdings, progress)) as opened:
         hits = opened.hits(terms, k, within=within)
     rows = []
@@ -123,15 +118,6 @@ def search(
         shown = windows.choose(text, terms, chars) or [windows.head(text, chars)]
         rows.append(Row(node, lesson.title, place, round(score, 6), version, shown[0]))
     return Found(terms, tuple(rows), tuple(findings))
-
-
-def _by_id(holdings: Sequence[Holding]) -> dict[str, tuple[Store, Lesson]]:
-    """Return the active lessons by id; an id that two stores share is the first one's."""
-    known: dict[str, tuple[Store, Lesson]] = {}
-    for holding in holdings:
-        for lesson in holding.shelf.lessons:
-            known.setdefault(lesson.id, (holding.store, lesson))
-    return {name: found for name, found in known.items() if found[1].status == "active"}
 
 
 def evidence(

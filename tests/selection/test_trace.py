@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rose import files
-from rose.errors import Unwritable
+from rose.errors import RoseError, Unwritable
 from rose.selection import trace
 from rose.selection.windows import Window
 from rose.store import lessons
@@ -72,3 +72,106 @@ def test_the_stores_are_counted_and_their_digest_moves_with_a_lesson(tmp_path):
 
 def test_ids_differ():
     assert len({trace.new_id() for _ in range(50)}) == 50
+
+
+def test_what_became_of_a_record_is_a_second_record_with_its_id(tmp_path):
+    store = a_store(tmp_path)
+    trace.append(store, a_record(kind="recall"))
+    before = files.read_bytes(store.selections)
+    trace.conclude(store, {"id": "t_1"}, "later", {"opened": ["one"], "used": []}, ["one"])
+    assert files.read_bytes(store.selections).startswith(before)
+    row = trace.find([store], "t_1")
+    assert row["output"] == {"opened": ["one"], "used": []}
+    assert (row["citations"], row["at"], row["kind"]) == (["one"], "now", "recall")
+    trace.conclude(store, {"id": "t_1"}, "last", {"opened": ["one"], "used": ["one"]}, [])
+    row = trace.find([store], "t_1")
+    assert (row["output"]["used"], row["citations"]) == (["one"], [])
+
+
+def test_a_record_is_found_by_a_part_of_its_id_in_any_store(tmp_path):
+    first, second = a_store(tmp_path, "one"), a_store(tmp_path, "two")
+    trace.append(first, a_record(id="t_aaaa11", query="first"))
+    trace.append(second, a_record(id="t_bbbb22", query="second"))
+    assert trace.find([first, second], "bbb")["query"] == "second"
+    with pytest.raises(RoseError, match="several traces"):
+        trace.find([first, second], "t_")
+    with pytest.raises(RoseError, match="No trace 'zzz'"):
+        trace.find([first, second], "zzz")
+
+
+@pytest.mark.parametrize(
+    ("schema", "is_read"),
+    [
+        ("rose.trace.v1", True),
+        ("rose.trace.v1.7", True),
+        ("rose.trace.v2", False),
+        ("rose.trace.v10", False),
+        ("rose.trace.v2.1", False),
+    ],
+)
+def test_a_major_schema_that_is_unknown_is_refused(tmp_path, schema, is_read):
+    store = a_store(tmp_path)
+    row = {**a_record().as_json(), "schema": schema}
+    files.append_line(store.selections, files.dump_json(row))
+    if is_read:
+        assert trace.find([store], "t_1")["query"] == "q"
+    else:
+        with pytest.raises(RoseError, match=r"reads rose\.trace\.v1"):
+            trace.find([store], "t_1")
+
+
+def test_torn_and_foreign_lines_are_passed_over(tmp_path):
+    store = a_store(tmp_path)
+    for line in ('{"schema":"rose.trace.v1","id":7}', "[]", '{"torn', '{"id":"t_0"}'):
+        files.append_line(store.selections, line)
+    trace.append(store, a_record())
+    trace.conclude(store, {"id": "t_lost"}, "later", {}, [])
+    assert [row["id"] for row in trace.latest(store, 9)] == ["t_1"]
+    with pytest.raises(RoseError, match="only what became of it"):
+        trace.find([store], "t_lost")
+
+
+def test_the_latest_are_the_last_and_an_empty_store_has_none(tmp_path):
+    store = a_store(tmp_path)
+    assert trace.latest(store, 3) == []
+    for number in range(5):
+        trace.append(store, a_record(id=f"t_{number}"))
+    assert [row["id"] for row in trace.latest(store, 3)] == ["t_2", "t_3", "t_4"]
+
+
+def test_of_a_session_are_what_recall_left_in_it(tmp_path):
+    store = a_store(tmp_path)
+    assert trace.of_session(store, "s") == []
+    trace.append(store, a_record(id="t_1", kind="recall"))
+    trace.append(store, a_record(id="t_2", kind="recall", session="other"))
+    trace.append(store, a_record(id="t_3"))
+    trace.conclude(store, {"id": "t_1"}, "later", {}, [])
+    assert [row["id"] for row in trace.of_session(store, "s")] == ["t_1"]
+    files.delete(store.selections)
+    (tmp_path / "repo" / ".rose" / "local" / "traces" / "selection.jsonl").mkdir()
+    assert trace.of_session(store, "s") == []
+
+
+def test_an_account_counts_each_stage(tmp_path):
+    shown = [trace.Candidate(name, "v", 1, 1.0, None) for name in "abcde"]
+    excluded = [
+        {"node": "a", "reason": "missing"},
+        {"node": "b", "reason": "over-budget"},
+        {"node": "c", "reason": "missing"},
+    ]
+    selected = [{"node": name} for name in "abcd"]
+    record = a_record(candidates=shown, selected=selected, admitted=["d"], excluded=excluded)
+    row = {**record.as_json(), "admitted": [{"node": "d"}]}
+    assert trace.account(row) == (
+        "found 5, selected 4, admitted 1, excluded 3 (2 missing, 1 over-budget), opened 2"
+    )
+    assert trace.account({"id": "t", "candidates": 7}) == (
+        "found 0, selected 0, admitted 0, excluded 0, opened 0"
+    )
+
+
+def test_a_candidate_says_what_each_feature_gave():
+    plain = trace.Candidate("one", "v", 1, 1.0, None)
+    assert "why" not in plain.as_json()
+    told = trace.Candidate("one", "v", 1, 1.0, None, {"text": 1.0})
+    assert told.as_json()["why"] == {"text": 1.0}
