@@ -18,7 +18,9 @@ from rose.routing import compiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from rose.selection import serve
 
 MAX_LOG_BYTES = 1 << 20
 
@@ -154,6 +156,30 @@ def rebuild(stores: layout.Stores) -> Mapping[str, object]:
     if layer["unread"] and layer["written"]:
         start_worker(stores.first(), os.environ)
     return layer
+
+
+def recall(
+    turn: wire.Turn, beside: str, notes: Sequence[Mapping[str, object]]
+) -> serve.Served | None:
+    """Return what a prompt is given of the lessons beside a block; None without a prompt."""
+    prompt = wire.text_of(turn.payload, "prompt")
+    if not prompt.strip():
+        return None
+    _load_packages()
+    from rose.selection import serve
+    from rose.store import lessons
+
+    given = serve.serve(
+        [lessons.hold(store) for store in turn.stores.present()],
+        prompt,
+        session_id=wire.session_of(turn.payload),
+        held=serve.shown(notes, turn.agent()),
+        beside=beside,
+        at=session.now(),
+    )
+    if given.problem:
+        log(turn.stores.first(), turn.event, turn.host, f"recall: {given.problem}")
+    return given
 
 
 def _load_packages() -> None:

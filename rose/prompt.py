@@ -1,7 +1,7 @@
 """Answers a hook event: the fresh prompt itself, every other event through `hook`.
 
 Never raises, always exits 0, prints one JSON document or nothing, returns within its deadline.
-Stores ids, never the prompt.
+Stores ids, never the prompt, unless a person switched recall on, whose record needs it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from rose.routing import compiled
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from rose.selection.serve import Served
 
 # The host waits: payload, work and fall-back share two seconds less the interpreter's own start.
 STDIN_S = 0.8
@@ -216,22 +218,50 @@ def _prompt(turn: wire.Turn) -> None:
         from rose import hook
 
         layer = hook.rebuild(turn.stores)
-    send(turn, turn.stores.first(), layer)
+    send(turn, turn.stores.first(), layer, serves=layer["recall"] != "off")
 
 
-def send(turn: wire.Turn, store: layout.Store, layer: Mapping[str, object]) -> None:
-    """Print the layer where the session lacks it, and note it."""
-    if not layer["block"]:
+def send(
+    turn: wire.Turn, store: layout.Store, layer: Mapping[str, object], *, serves: bool = False
+) -> None:
+    """Print the layer where the session lacks it, with what recall serves, and note it."""
+    if not layer["block"] and not serves:
         return
     path = turn.note_path(store)
-    if path is not None:
-        is_kept = turn.host not in wire.FOR_ONE_TURN and layer["repeat"] != "every-prompt"
-        notes = session.read(path)
-        if session.is_off(notes) or (is_kept and not session.is_due(notes, turn.agent(), layer)):
-            return
-    turn.write(wire.document(turn.event, str(layer["encoded"]), turn.host))
-    if path is not None:
+    notes = [] if path is None else session.read(path)
+    if session.is_off(notes):
+        return
+    is_kept = turn.host not in wire.FOR_ONE_TURN and layer["repeat"] != "every-prompt"
+    is_due = bool(layer["block"]) and (
+        path is None or not is_kept or session.is_due(notes, turn.agent(), layer)
+    )
+    block, encoded = (layer["block"], layer["encoded"]) if is_due else ("", "")
+    more = _recalled(turn, str(block), notes if is_kept else []) if serves else None
+    encoded = str(encoded)
+    if more is not None and not isinstance(more, str):
+        encoded = more.beside(encoded)
+    if encoded:
+        turn.write(wire.document(turn.event, encoded, turn.host))
+    if path is not None and is_due:
         files.append_line(path, session.sent_line(turn.event, turn.agent(), layer))
+    if isinstance(more, str):
+        _log(turn, f"recall: {more}; the layer went alone")
+    elif more is not None:
+        more.write(store, path, turn.event, turn.agent())
+
+
+def _recalled(
+    turn: wire.Turn, block: str, notes: Sequence[Mapping[str, object]]
+) -> Served | str | None:
+    """Return what recall serves beside a block, or why there is none."""
+    try:
+        from rose import hook
+
+        return hook.recall(turn, block, notes)
+    except Deadline:
+        return "the deadline came first"
+    except Exception as error:  # noqa: BLE001 - the layer does not depend on it
+        return f"{type(error).__name__}: {error}"
 
 
 def _fall_back(turn: wire.Turn, problem: str, *, late: bool = False) -> None:

@@ -18,6 +18,7 @@ from rose.routing.survey import Ground, Survey, survey
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rose.config import Settings
     from rose.layout import Store, Stores
 
 MAX_STAMPED = 256
@@ -45,11 +46,18 @@ def compile_layer(stores: Stores, grounds: Sequence[Ground], *, exact: bool) -> 
         # No folder has this time, so the layer is stale and the next prompt reads on.
         layer["stamps"] = [[stores.first().routing, "mtime", -1]]
     layer["repeat"] = grounds[0].settings.routing_repeat
+    layer["recall"] = _recall(grounds[0].settings)
     layer["stores"] = [store.dot for store in stores.present()]
     reason = _write(first, layer)
     # Not in the file: the hook parses that on every prompt, whatever the number of rules.
     outcome = {"waiting": found.waiting(), "unread": unread}
     return {**layer, **outcome, "written": not reason, "reason": reason}
+
+
+def _recall(settings: Settings) -> str:
+    """Return what a prompt is given beside the layer; `off` loads nothing more for it."""
+    is_on = settings.routing_enabled and settings.recall_max_tokens > 0
+    return settings.recall_serve if is_on else "off"
 
 
 def _watched(grounds: Sequence[Ground]) -> list[str]:

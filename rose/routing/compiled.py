@@ -23,6 +23,7 @@ FIELDS = (
     ("digest", str),
     ("revision", str),
     ("repeat", str),
+    ("recall", str),
     ("rules", list),
     ("stamps", list),
     ("exists", list),

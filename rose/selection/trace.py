@@ -1,66 +1,97 @@
 """The trace: one record a call of what was looked for, found, chosen, and put before whom.
 
-The one writer of `.rose/local/traces/selection.jsonl`. A record is only ever appended; what
-becomes known later is a second record with the same id.
+The one writer and reader of `.rose/local/traces/selection.jsonl`. A record is only ever appended;
+what becomes known later is a second record with the same id. docs/store.md has the fields.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from rose import files, redact
+from rose import files, redact, refs, tail
+from rose.errors import RoseError
 from rose.routing import table
 from rose.selection import index_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rose.layout import Store
     from rose.selection.windows import Window
     from rose.store.lessons import Holding
 
+    Row = Mapping[str, Any]
+
+Kind = Literal["search", "evidence", "recall"]
+Condition = Literal["retrieval", "no-retrieval"]
+Failure = Literal[
+    "bad-request",
+    "search-failed",
+    "selection-failed",
+    "judge-failed",
+    "nothing-eligible",
+    "admission-refused",
+    "consumer-failed",
+    "output-invalid",
+    "citation-unresolved",
+]
+
 SCHEMA = "rose.trace.v1"
+# How far the listing of the latest looks back.
+TAIL_BYTES = 4 << 20
+# What was excluded for these had been read.
+READ = ("revoked", "wrong-version", "over-budget")
+_SCHEMA = re.compile(r"rose\.trace\.v1(?:\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A lesson that was looked at: its rank and score, and the part of it that was shown."""
+    """A lesson that was looked at: its rank and score, and the part of it that was shown.
+
+    `why` says what each feature gave of the score, where there are features.
+    """
 
     node: str
     version: str
     rank: int
     score: float | None
     window: Window | None
+    why: Mapping[str, float] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, object]:
         shown = None
         if self.window is not None:
             shown = {**self.window._asdict(), "text": redact.redact(self.window.text)}
-        return {
+        row: dict[str, object] = {
             "node": self.node,
             "version": self.version,
             "rank": self.rank,
             "score": self.score,
             "window": shown,
         }
+        return {**row, "why": dict(self.why)} if self.why else row
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One call. `budget` holds the limits that it was made with, `text` what was injected."""
+    """One call. `budget` holds the limits that it was made with, `text` what was injected.
+
+    `output` and `citations` stay open until `conclude` fills them.
+    """
 
     id: str
     at: str
     session: str
-    kind: Literal["search", "evidence"]
+    kind: Kind
     query: str
     store: Mapping[str, object]
-    condition: str = "retrieval"
+    condition: Condition = "retrieval"
     scope: Sequence[str] = ()
-    budget: Mapping[str, int] = field(default_factory=dict)
+    budget: Mapping[str, object] = field(default_factory=dict)
     judge: str | None = None
     counter: str | None = None
     candidates: Sequence[Candidate] = ()
@@ -69,10 +100,10 @@ class Record:
     excluded: Sequence[Mapping[str, object]] = ()
     text: str = ""
     tokens: int = 0
-    failure: str | None = None
-    approval: str = "not_requested"
-    output: str | None = None
-    citations: Sequence[str] | None = None
+    failure: Failure | None = None
+    approval: Literal["not_requested", "requested", "approved", "declined"] = "not_requested"
+    output: None = None
+    citations: None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the record as it is written: without what looks like a secret."""
@@ -102,3 +133,92 @@ def state_of(holdings: Sequence[Holding]) -> dict[str, object]:
 def append(store: Store, record: Record) -> None:
     """Write one record; raises Unwritable."""
     files.append_line(store.selections, files.dump_json(record.as_json()))
+
+
+def conclude(
+    store: Store, record: Row, at: str, output: Mapping[str, object], citations: Sequence[str]
+) -> None:
+    """Write what became of a record: which of its lessons were opened and used, and cited.
+
+    Being in a prompt, being cited and having helped are three things. Raises Unwritable.
+    """
+    row = {"schema": SCHEMA, "id": record["id"], "at": at, "output": output, "citations": citations}
+    files.append_line(store.selections, files.dump_json(row))
+
+
+def latest(store: Store, most: int) -> list[Row]:
+    """Return the newest records of a store, oldest first, as `find` does."""
+    return _joined(tail.rows(store.selections, TAIL_BYTES))[-most:]
+
+
+def of_session(store: Store, session: str) -> list[Row]:
+    """Return what recall left in one session, oldest first, without what became of it."""
+    try:
+        found = [row for row in _rows(store) if row.get("session") == session]
+    except OSError:
+        # Nothing is known of the session then, which must not cost it its record.
+        return []
+    return [row for row in _joined(found) if row.get("kind") == "recall" and is_readable(row)]
+
+
+def find(stores: Sequence[Store], ref: str) -> Row:
+    """Return the record that an id or an unambiguous part of one names, with what became of it.
+
+    Raises RoseError, also where the record's schema is not the one that is read here.
+    """
+    places = {str(row["id"]): store for store in stores for row in _rows(store)}
+    hint = "`rose trace` lists the latest."
+    name = refs.choose(ref, refs.parts(ref, [*places]), [*places], noun="trace", hint=hint)
+    found = _joined(row for row in _rows(places[name]) if row["id"] == name)
+    if not found:
+        raise RoseError(f"Of {name} only what became of it is left.")
+    if not is_readable(found[0]):
+        raise RoseError(f"{name} has the schema {found[0]['schema']!r}; this rose reads {SCHEMA}.")
+    return found[0]
+
+
+def _rows(store: Store) -> Iterator[Row]:
+    return _ours(row for _, row in files.read_jsonl(store.selections))
+
+
+def _joined(rows: Iterable[Row]) -> list[Row]:
+    known: dict[str, dict[str, Any]] = {}
+    for row in _ours(rows):
+        name = row["id"]
+        if "kind" in row:
+            known.setdefault(name, {}).update({**row, **_outcome(known.get(name, {}))})
+        else:
+            known.setdefault(name, {**row}).update(_outcome(row))
+    return [row for row in known.values() if "kind" in row or not is_readable(row)]
+
+
+def _ours(rows: Iterable[Row]) -> Iterator[Row]:
+    for row in rows:
+        if isinstance(row.get("id"), str) and str(row.get("schema")).startswith("rose.trace."):
+            yield row
+
+
+def _outcome(row: Row) -> dict[str, Any]:
+    return {name: row[name] for name in ("output", "citations") if row.get(name) is not None}
+
+
+def is_readable(row: Row) -> bool:
+    """Tell whether a record is of the schema's major version that is written here."""
+    return _SCHEMA.fullmatch(str(row.get("schema"))) is not None
+
+
+def account(row: Row) -> str:
+    """Return in words what a record's text, or its lack of one, rests on."""
+    excluded = [str(one.get("reason")) for one in items(row, "excluded")]
+    fell = ", ".join(f"{excluded.count(reason)} {reason}" for reason in dict.fromkeys(excluded))
+    admitted = len(items(row, "admitted"))
+    opened = admitted + sum(reason in READ for reason in excluded)
+    found, selected = len(items(row, "candidates")), len(items(row, "selected"))
+    said = f"found {found}, selected {selected}, admitted {admitted}, excluded {len(excluded)}"
+    return f"{said}{f' ({fell})' if fell else ''}, opened {opened}"
+
+
+def items(row: Row, name: str) -> list[dict[str, Any]]:
+    """Return the objects of one of a record's lists, whatever somebody made of the file."""
+    value = row.get(name)
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

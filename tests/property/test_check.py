@@ -111,7 +111,7 @@ def _accepted(store, draft, transcript):
     context = contexts.of_store(lessons.hold(store), 800)
     context = replace(context, regions={making.SESSION: regions})
     try:
-        accepted = accept.accept_rule(store, draft, context, born=1, created="")
+        accepted = accept.accept_rule(store, draft, context, created="")
     except Refused as refused:
         return list(refused.findings), None
     return list(accepted.warnings), accepted.rule

@@ -20,7 +20,7 @@ from rose.hosts.base import (
     regions,
 )
 from rose.reflection import proposal, question, schema
-from rose.reflection.digest import Digest, digest
+from rose.reflection.digest import digest
 from rose.reflection.digest_fit import Ends
 from rose.reflection.observe import Facts, Opened, Used
 from rose.routing.cases import Case
@@ -141,7 +141,7 @@ def test_a_question_is_bounded_and_no_data_ends_its_section(words, many, told):
             rules=rules,
             cases=[Case("c", 1, task=words[2], used=(words[1],))] * many,
             bodies={lesson: "\n".join(words)},
-            digest=Digest("| x\n" * many, 3 * many, 0) if told else None,
+            digest=(lambda most: "| x\n" * min(many, most // 3)) if told else None,
         )
     )
     assert tokens.count(text) <= question.MAX_TOKENS
@@ -188,7 +188,7 @@ def test_any_json_is_read_without_a_crash(value):
     assert len(found.operations) <= schema.MOST_OPERATIONS
     assert all(aside.findings and len(aside.item) <= 500 for aside in found.malformed)
     assert all(KEY not in aside.item and aside.item.isprintable() for aside in found.malformed)
-    assert all(finding.repair for finding in found.findings())
+    assert all(finding.repair for item in found.malformed for finding in item.findings)
 
 
 @settings(max_examples=100)

@@ -1,0 +1,88 @@
+"""What recall served in a session: which of it arrived, and what became of it.
+
+A text that rose put before the model is an opening (how: served), a line about a lesson only a
+name that was seen. Nothing counts that does not stand in the transcript as it was recorded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, NamedTuple
+
+from rose.errors import Unwritable
+from rose.hosts.base import RECALL_HEADING
+from rose.selection import trace
+from rose.selection.trace import items
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rose.reflection.library import Library
+    from rose.reflection.passes import Pass
+    from rose.selection.trace import Row
+
+# What of a lesson was its text.
+_BODIES = ("whole", "part")
+
+
+class Arrived(NamedTuple):
+    """A lesson of a record whose text arrived; its body too, or a line about it alone."""
+
+    number: int
+    version: str
+    is_body: bool
+
+
+class Recalls:
+    """Watches one session for the texts of its records, and for who names their lessons."""
+
+    def __init__(self, rows: Sequence[Row], library: Library) -> None:
+        self._waiting = [row for row in rows if row.get("text")]
+        self._numbers: dict[str, int] = {}
+        for number, lesson in enumerate(library.lessons):
+            self._numbers.setdefault(lesson.id, number)
+        named = (str(one.get("node")) for row in rows for one in items(row, "candidates"))
+        found = dict.fromkeys(self._numbers[node] for node in named if node in self._numbers)
+        self._names = {number: library.lessons[number].path for number in found}
+        self._cited: dict[int, None] = {}
+
+    def arrive(self, text: str) -> Iterator[Arrived]:
+        """Yield the lessons of the records whose whole text a text holds, each record once."""
+        if RECALL_HEADING not in text:
+            return
+        plain = text.replace("\r", "")
+        arrived = [row for row in self._waiting if str(row["text"]) in plain]
+        self._waiting = [row for row in self._waiting if row not in arrived]
+        for one in (one for row in arrived for one in items(row, "admitted")):
+            number = self._numbers.get(str(one.get("node")))
+            if number is not None:
+                yield Arrived(number, str(one.get("version")), one.get("form") in _BODIES)
+
+    def hear(self, text: str) -> None:
+        """Note which lessons of the records the model names."""
+        for number, path in self._names.items():
+            if path in text:
+                self._cited[number] = None
+
+    def cited(self) -> list[int]:
+        return list(self._cited)
+
+
+def conclude(one: Pass, rows: Sequence[Row]) -> None:
+    """Write what became of a session's records: which of their lessons were opened, used, cited."""
+    facts = one.facts
+    opened = [found.lesson.id for found in facts.opened]
+    used = list(dict.fromkeys([*(found.lesson.id for found in facts.used), *one.judged.used]))
+    cited = [lesson.id for lesson in facts.cited]
+    # The ledger has what was learned; a trace that the disk refuses changes nothing of it.
+    with contextlib.suppress(Unwritable):
+        for row in rows:
+            own = {str(found.get("node")) for found in items(row, "candidates")}
+            if own:
+                output = {"opened": _of(own, opened), "used": _of(own, used)}
+                citations = _of(own, cited)
+                trace.conclude(one.holding.store, row, one.at, output, citations)
+
+
+def _of(own: set[str], ids: Sequence[str]) -> list[str]:
+    return [name for name in ids if name in own]

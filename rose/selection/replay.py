@@ -1,0 +1,223 @@
+"""Replay: a recorded call made again from its record, without a model and without a judge.
+
+What was asked, what was answered and what the session held come from the record; search,
+admission and text are worked out anew over the store as it is now.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import TYPE_CHECKING, Any, cast
+
+from rose import tokens
+from rose.errors import RoseError
+from rose.selection import admit, pipeline, search, trace
+from rose.selection import scope as scoping
+from rose.selection.admit import Proposal, Refusal
+from rose.selection.pack import Budget
+from rose.selection.pipeline import Request
+from rose.selection.trace import Candidate, Record, items
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rose.selection.pack import Serving
+    from rose.selection.trace import Row
+    from rose.store.lessons import Holding
+
+# What a replay has to give again, in the order in which it comes about.
+STAGES = (
+    "counter",
+    "candidates",
+    "selected",
+    "admitted",
+    "excluded",
+    "text",
+    "tokens",
+    "failure",
+)
+_SHOWN = 60
+
+
+def replay(row: Row, holdings: Sequence[Holding]) -> Row:
+    """Return the record that the call would leave now, under the id and the time of the old one.
+
+    Raises RoseError where the record lacks what a call needs.
+    """
+    kind = row.get("kind")
+    if kind == "recall":
+        made = _recall(row, holdings)
+    elif kind == "search":
+        made = _search(row, holdings)
+    elif kind == "evidence":
+        made = _evidence(row, holdings)
+    else:
+        raise RoseError(f"{row['id']} is of the kind {kind!r}, which cannot be replayed.")
+    # As JSON gives it back, so that it can be compared.
+    again: dict[str, Any] = json.loads(json.dumps(made.as_json()))
+    kept = ("id", "at", "session", "judge", "approval", "output", "citations")
+    return {**again, **{name: row.get(name) for name in kept}}
+
+
+def _recall(row: Row, holdings: Sequence[Holding]) -> Record:
+    limits = _limits(row)
+    request = Request(
+        _text(row, "query"),
+        _budget(row, limits),
+        cast("Serving", limits.get("serving", "bodies")),
+        _number(limits, "k"),
+        _scope(row),
+        "no-retrieval" if row.get("condition") == "no-retrieval" else "retrieval",
+        _text(row, "session"),
+    )
+    at = _text(row, "at")
+    return pipeline.recall(request, holdings, at=at, answer=_answer(row)).record
+
+
+def _search(row: Row, holdings: Sequence[Holding]) -> Record:
+    limits = _limits(row)
+    k, chars = _number(limits, "k"), _number(limits, "chars")
+    found = search.search(holdings, _text(row, "query"), k=k, chars=chars, scope=_scope(row))
+    shown = [
+        Candidate(one.node, one.version, rank, one.score, one.window)
+        for rank, one in enumerate(found.rows, 1)
+    ]
+    return _looked_up(row, "search", holdings, shown)
+
+
+def _evidence(row: Row, holdings: Sequence[Holding]) -> Record:
+    limits = _limits(row)
+    chars, count = _number(limits, "chars"), _number(limits, "windows")
+    named = [one.get("node") for one in items(row, "candidates")]
+    if not named:
+        raise RoseError(f"{row['id']} names no lesson, so it cannot be replayed.")
+    shown: list[Candidate] = []
+    # Where the lesson is gone nothing is shown of it, which is the difference.
+    with contextlib.suppress(RoseError):
+        query = _text(row, "query")
+        found = search.evidence(holdings, str(named[0]), query, chars=chars, count=count)
+        windows = found.windows or (None,)
+        shown = [Candidate(found.node, found.version, 1, None, window) for window in windows]
+    return _looked_up(row, "evidence", holdings, shown)
+
+
+def _looked_up(
+    row: Row, kind: trace.Kind, holdings: Sequence[Holding], shown: Sequence[Candidate]
+) -> Record:
+    return Record(
+        id="",
+        at="",
+        session="",
+        kind=kind,
+        query=_text(row, "query"),
+        store=trace.state_of(holdings),
+        scope=_scope(row),
+        budget=_limits(row),
+        candidates=shown,
+    )
+
+
+def today(row: Row, holdings: Sequence[Holding]) -> Mapping[str, str]:
+    """Return which of a record's lessons would be excluded now, each with the reason in words.
+
+    Those are the selected ones, or, of a call that selected none, those that it showed.
+    """
+    if row.get("kind") == "recall":
+        excluded = items(replay(row, holdings), "excluded")
+        return {one["node"]: _words(one["reason"], one["detail"]) for one in excluded}
+    known, scope = scoping.everything(holdings), _scope(row)
+    shown = {one.node: one for one in (_proposal(one, {}) for one in items(row, "candidates"))}
+    found = {node: admit.examine(one, known, scope) for node, one in shown.items()}
+    refused = {node: one for node, one in found.items() if isinstance(one, Refusal)}
+    return {node: _words(one.reason, one.detail) for node, one in refused.items()}
+
+
+def _words(reason: str, detail: str) -> str:
+    return f"{reason}: {detail}" if detail else reason
+
+
+def difference(recorded: Row, again: Row) -> str:
+    """Return the first place in which two records differ, empty where none does."""
+    for stage in STAGES:
+        found = _unlike(recorded.get(stage), again.get(stage), stage)
+        if found:
+            return found
+    return ""
+
+
+def _unlike(one: object, other: object, place: str) -> str:
+    if isinstance(one, dict) and isinstance(other, dict):
+        pairs = [(one.get(name), other.get(name), f"{place}.{name}") for name in {**one, **other}]
+    elif isinstance(one, list) and isinstance(other, list) and one and other:
+        longest = range(max(len(one), len(other)))
+        pairs = [(_at(one, n), _at(other, n), f"{place}[{n}]") for n in longest]
+    elif one != other:
+        return f"{place}: recorded {_said(one, other)}, now {_said(other, one)}"
+    else:
+        pairs = []
+    return next((found for pair in pairs if (found := _unlike(*pair))), "")
+
+
+def _at(values: Sequence[object], number: int) -> object:
+    return values[number] if number < len(values) else None
+
+
+def _said(one: object, other: object) -> str:
+    """Return a value, of a long text the part in which it parts from the other."""
+    if isinstance(one, str) and isinstance(other, str):
+        pairs = enumerate(zip(one, other, strict=False))
+        apart = next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+        start = max(0, apart - _SHOWN // 2)
+        return json.dumps(one[start : start + _SHOWN], ensure_ascii=False)
+    shown = json.dumps(one, ensure_ascii=False)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
+
+
+def _answer(row: Row) -> list[Proposal]:
+    """Return the recorded selection, with what the selection itself had against a lesson."""
+    known = {
+        str(one.get("node")): Refusal(one["reason"], str(one.get("detail", "")))
+        for one in items(row, "excluded")
+        if one.get("reason") in admit.EARLIER
+    }
+    named = {str(one.get("node")): one for one in items(row, "selected")}
+    return [_proposal(one, known) for one in named.values()]
+
+
+def _proposal(one: Mapping[str, Any], refused: Mapping[str, Refusal]) -> Proposal:
+    node = str(one.get("node"))
+    why = one.get("why")
+    return Proposal(
+        node,
+        str(one.get("version")),
+        why if isinstance(why, dict) else {},
+        refused.get(node),
+        is_again=one.get("shown") == "again",
+    )
+
+
+def _limits(row: Row) -> Mapping[str, Any]:
+    limits = row.get("budget")
+    return limits if isinstance(limits, dict) else {}
+
+
+def _budget(row: Row, limits: Mapping[str, Any]) -> Budget:
+    most, size, encoded = (_number(limits, name) for name in ("tokens", "bytes", "encoded"))
+    return Budget(most, size, encoded, exact=row.get("counter") != tokens.BYTES)
+
+
+def _number(limits: Mapping[str, Any], name: str) -> int:
+    found = limits.get(name)
+    if type(found) is not int:
+        raise RoseError(f"The record's budget has no `{name}`, so it cannot be replayed.")
+    return found
+
+
+def _scope(row: Row) -> list[str]:
+    scope = row.get("scope")
+    return [str(glob) for glob in scope] if isinstance(scope, list) else []
+
+
+def _text(row: Row, name: str) -> str:
+    return str(row.get(name) or "")

@@ -1,0 +1,156 @@
+"""`rose trace` and `rose replay` as a person calls them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.clirun import run
+
+
+@pytest.fixture
+def project(tmp_path):
+    folder = tmp_path / "home" / "project"
+    folder.mkdir()
+    run("init", cwd=folder)
+    lesson = folder / "nodes" / "testing" / "db.md"
+    lesson.parent.mkdir(parents=True, exist_ok=True)
+    lesson.write_text("# Start the database\n\nThe tests need port 5432.\n", encoding="utf-8")
+    (folder / "nodes" / "other.md").write_text("# Other\n\nA database, too.\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def recalled(project):
+    """Return the id of a recall's record."""
+    result = run("recall", "the database port", "--session", "session-one", "--json", cwd=project)
+    return result.json["id"]
+
+
+def path_of(project):
+    return project / ".rose" / "local" / "traces" / "selection.jsonl"
+
+
+def test_the_latest_calls_are_listed_newest_first_in_eighty_columns(project, recalled):
+    run("search", "database " * 30, "--log", "s2", cwd=project)
+    result = run("trace", cwd=project)
+    newest, oldest = result.out.splitlines()
+    assert "  search    s2        2 found   database database" in newest
+    assert newest.endswith("…")
+    assert oldest.startswith(f"{recalled}  ")
+    assert oldest.endswith("  recall    session-  2 of 2    the database port")
+    assert max(map(len, result.out.splitlines())) <= 80
+    listed = run("trace", "--json", cwd=project).json
+    assert [row["kind"] for row in listed] == ["search", "recall"]
+
+
+def test_no_record_yet_is_a_sentence(project):
+    result = run("trace", cwd=project)
+    assert (result.code, result.out) == (0, "")
+    assert "`rose recall`" in result.err
+    assert run("trace", "--json", cwd=project).json == []
+
+
+def test_one_is_shown_with_what_became_of_each_lesson(project, recalled):
+    result = run("trace", recalled[:8], cwd=project)
+    assert "query      the database port" in result.out
+    assert "stages     found 2, selected 2, admitted 2, excluded 0, opened 2" in result.out
+    assert "lessons    testing/db (" in result.out
+    assert "): served, whole" in result.out
+    assert "  > The tests need port 5432." in result.out
+    # A path is never broken, however long it is.
+    wrapped = [line for line in result.out.splitlines() if str(project) not in line]
+    assert max(map(len, wrapped)) <= 80
+    assert run("trace", recalled, "--json", cwd=project).json["session"] == "session-one"
+
+
+def test_what_was_excluded_or_failed_is_shown(project):
+    run("config", "recall.max_tokens", "40", cwd=project)
+    run("recall", "database", "--scope", "nodes/*.md", cwd=project)
+    [row] = run("trace", "--json", cwd=project).json
+    out = run("trace", row["id"], cwd=project).out
+    assert "scope      nodes/*.md" in out
+    assert "failure    admission-refused" in out
+    assert "over-budget: needs " in out
+
+
+def test_what_became_of_a_record_is_shown_with_it(project, recalled):
+    told = {"schema": "rose.trace.v1", "id": recalled, "at": "x", "citations": ["testing/db"]}
+    told["output"] = {"opened": ["testing/db", "other"], "used": []}
+    with path_of(project).open("a") as stream:
+        stream.write(json.dumps(told) + "\n")
+    out = run("trace", recalled, cwd=project).out
+    assert "opened     testing/db, other" in out
+    assert "used       none" in out
+    assert "cited      testing/db" in out
+
+
+def test_a_file_that_somebody_edited_is_no_crash(project, recalled):
+    row = json.loads(path_of(project).read_text())
+    strange = {name: "\x1b[31m strange" for name in row if name not in ("schema", "id")}
+    path_of(project).write_text(json.dumps({**row, **strange}) + "\n")
+    assert run("trace", recalled, cwd=project).code == 0
+    listed = run("trace", cwd=project)
+    assert listed.code == 0
+    assert "\x1b" not in listed.out
+    assert run("replay", recalled, cwd=project).code == 1
+
+
+def test_a_replay_is_identical_until_a_lesson_changes(project, recalled):
+    same = run("replay", recalled, cwd=project)
+    assert (same.code, same.out, same.err) == (0, "identical\n", "")
+    run("archive", "other", cwd=project)
+    changed = run("replay", recalled, cwd=project)
+    assert changed.code == 1
+    assert changed.out.startswith("candidates[0].score: recorded ")
+    assert changed.err == "The lessons have changed since the call.\n"
+
+
+def test_the_current_view_says_what_would_be_excluded(project, recalled):
+    nothing = run("replay", recalled, "--view", "current", cwd=project)
+    assert nothing.out == "Nothing would be excluded today.\n"
+    run("archive", "other", cwd=project)
+    result = run("replay", recalled, "--view", "current", cwd=project)
+    assert (result.code, result.out) == (0, "other: revoked: archived\n")
+
+
+def test_the_new_record_is_written_to_a_new_file_alone(project, recalled):
+    words = ["replay", recalled, "--output", "again.json"]
+    assert run(*words, cwd=project).code == 0
+    written = json.loads((project / "again.json").read_text())
+    assert written == json.loads(path_of(project).read_text())
+    (project / "again.json").write_text("mine")
+    refused = run(*words, cwd=project)
+    assert (refused.code, refused.out) == (2, "")
+    assert "again.json is there already" in refused.err
+    assert (project / "again.json").read_text() == "mine"
+
+
+def test_another_major_schema_is_refused(project, recalled):
+    text = path_of(project).read_text().replace("rose.trace.v1", "rose.trace.v2")
+    path_of(project).write_text(text)
+    for command in ("trace", "replay"):
+        result = run(command, recalled, cwd=project)
+        assert (result.code, result.out) == (1, "")
+        assert "'rose.trace.v2'; this rose reads rose.trace.v1" in result.err
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["replay"], 2),
+        (["replay", "t_", "--view", "past"], 2),
+        (["replay", "nothing"], 1),
+        (["trace", "nothing"], 1),
+    ],
+)
+def test_a_bad_word_or_an_unknown_id_is_refused(project, words, code):
+    assert run(*words, cwd=project).code == code
+
+
+def test_no_store_names_the_command_that_makes_one(tmp_path):
+    for words in (["trace"], ["trace", "t_1"], ["replay", "t_1"]):
+        result = run(*words, cwd=tmp_path)
+        assert result.code == 1
+        assert "rose init" in result.err
