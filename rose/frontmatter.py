@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rose import yamltext
+from rose import recovery, yamltext
 from rose.findings import Finding, Refused
 
 if TYPE_CHECKING:
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 MAX_HEADER_CHARS = 100_000
 MAX_DEPTH = 50
 _FENCE = re.compile(r"---[ \t]*")
-_KEY_LINE = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?$")
-# What opens a value of several parts; unclosed, nobody can say where it was meant to end.
-_OPENERS = {"[": "]", "{": "}", '"': '"', "'": "'", "|": "", ">": "", "&": ""}
 _CONFLICT = re.compile(r"(<{7}|>{7}|\|{7})( |$)|={7}$")
 
 
@@ -106,7 +103,7 @@ def _conflict(text: str, where: str) -> Finding | None:
 
 def _unclosed(document: Document, where: str) -> Finding | None:
     first, _, rest = document.body.partition("\n")
-    if not _FENCE.fullmatch(first.rstrip("\r")) or not _KEY_LINE.match(
+    if not _FENCE.fullmatch(first.rstrip("\r")) or not recovery.KEY_LINE.match(
         rest.partition("\n")[0].rstrip("\r")
     ):
         return None
@@ -129,7 +126,7 @@ def load(text: str, where: str, *, first_line: int = 1) -> tuple[dict[str, Any],
             f"{broken.reason}.",
             broken.repair,
         )
-        recovered = _recover(text)
+        recovered = recovery.recover(text)
         if recovered is None:
             return {}, [fault]
         mild = Finding(
@@ -221,31 +218,6 @@ def _value(yaml: Any, node: Any) -> Any:
             )
         fields[name] = _value(yaml, item)
     return fields
-
-
-def _recover(text: str) -> dict[str, Any] | None:
-    """Return the fields of a header whose every line is `key: value`, taken as it stands."""
-    fields: dict[str, Any] = {}
-    for raw in text.split("\n"):
-        line = raw.rstrip("\r").rstrip()
-        if not line or line.startswith("#"):
-            continue
-        found = _KEY_LINE.fullmatch(line)
-        if found is None or found[1] in fields:
-            return None
-        value = (found[2] or "").strip()
-        if value[:1] in _OPENERS and value[-1:] != _OPENERS[value[0]]:
-            return None
-        fields[found[1]] = _recovered_value(value)
-    return fields or None
-
-
-def _recovered_value(value: str) -> Any:
-    if value.startswith("[") and value.endswith("]"):
-        return [item.strip().strip("\"'") for item in value[1:-1].split(",") if item.strip()]
-    if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
-        return value[1:-1]
-    return value
 
 
 def edit(text: str, changes: Mapping[str, Any], where: str = "text") -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rose.store.setup import Folder, Made
 
 
-@app.command("init")
+@app.command("init", short_help="Make a store here.")
 def init(
     *,
     home: Annotated[
@@ -116,9 +116,6 @@ def _say_folders(folders: list[Folder]) -> None:
         count = "1 lesson" if folder.lessons == 1 else f"{folder.lessons} lessons"
         if folder.lessons or folder.is_read:
             terminal.out(f"{label:<10} {count} in {folder.path}/")
-        if folder.others:
-            rules = f"{folder.others} .mdc editor rules in {folder.path}/, not read as lessons"
-            terminal.out(f"{'':<10} {rules}")
 
 
 def _wants(found: list[Folder], adopt: bool | None, *, as_json: bool) -> bool:
@@ -140,7 +137,7 @@ def _say_next(
         terminal.say(f"`rose init{flag} --adopt` reads those that were found as lessons, in place.")
     if not adopted and not any(folder.lessons for folder in folders if folder.is_read):
         terminal.say(f'No lessons yet. `rose add "TITLE" --body TEXT{flag}` writes the first one.')
-    terminal.say("Next: `rose status`.")
+    terminal.say("Next: `rose install`, so that your agent program calls rose; then `rose status`.")
 
 
 def _result(
@@ -155,7 +152,6 @@ def _result(
             {
                 "path": folder.path,
                 "lessons": folder.lessons,
-                "mdc": folder.others,
                 "read": folder.is_read or folder.path in adopted,
             }
             for folder in folders

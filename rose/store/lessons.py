@@ -144,10 +144,11 @@ def _ids(
     ids: dict[str, str] = {}
     taken: set[str] = set()
     for file, parsed in sorted(readings, key=lambda reading: bool(reading[1].name)):
-        by_path = file.path[len(file.root) + 1 : -3]
+        in_store = walk.stem(file.path)
+        by_path = in_store[len(file.root) + 1 :]
         wanted = parsed.name or by_path
         is_safe = not parsed.name or is_safe_id(wanted)
-        choices = [*([wanted] if is_safe else []), by_path, file.path[:-3], file.path]
+        choices = [*([wanted] if is_safe else []), by_path, in_store, file.path]
         chosen = next((choice for choice in choices if choice not in taken), file.path)
         if chosen != wanted:
             why = "is used by another lesson" if is_safe else "cannot be used"
@@ -202,8 +203,8 @@ def _readings(known: Mapping[str, Lesson], ref: str, *, whole: bool) -> Iterator
     ends = "/" + ref
     exact, part = refs.parts(ref, [*known])
     yield exact
-    yield [x.id for x in known.values() if ref in (x.path, x.path[:-3])]
-    named = (ends, ends + ".md")
+    yield [x.id for x in known.values() if ref in (x.path, walk.stem(x.path))]
+    named = (ends, *(ends + suffix for suffix in walk.SUFFIXES))
     yield [x.id for x in known.values() if x.id.endswith(ends) or x.path.endswith(named)]
     if not whole:
         yield part

@@ -12,9 +12,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rose import frontmatter
+from rose import frontmatter, recovery
 from rose import text as texts
-from rose.findings import Finding
+from rose.findings import Finding, errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +26,12 @@ MAX_TITLE = 200
 MAX_LINE = 2_000
 MAX_LINES = 2_000
 STATUSES = ("active", "archived", "superseded")
+# What an editor or an agent program writes down as the files that a text is for.
+CONDITIONS = ("globs", "applyTo")
+# What may be taken from a broken header: nothing that would change what a lesson is.
+_LIKELY = ("title", "name", "gist", "description", *CONDITIONS)
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
+_CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
 _NO_PROSE = re.compile(r" {0,3}(#{1,6}[ \t]|<!--|!\[|\[!\[|\||---|\*\*\*|___|:::|<[A-Za-z/])")
@@ -83,9 +88,9 @@ def parse(raw: bytes, path: str, *, version: str, is_cut: bool = False) -> Parse
     text, findings = _decode(raw, is_cut=is_cut)
     if not text.strip():
         findings.append(_warning("lesson-empty", ":1", "The file is empty.", "Write or delete it."))
-    fields, body, faults = frontmatter.read(text, "")
+    fields, body, faults = header(text)
     reader = _Fields(fields, [*findings, *faults])
-    stem = os.path.basename(path)[:-3]
+    stem = os.path.splitext(os.path.basename(path))[0]
     is_skill = stem == "SKILL"
     if is_skill:
         stem = os.path.basename(os.path.dirname(path)) or stem
@@ -106,6 +111,17 @@ def parse(raw: bytes, path: str, *, version: str, is_cut: bool = False) -> Parse
         version=version,
         findings=tuple(reader.findings),
     )
+
+
+def header(text: str) -> tuple[dict[str, Any], str, list[Finding]]:
+    """Return a lesson's fields, its body and what is wrong with its header.
+
+    Of a header that cannot be read, what names and describes the lesson is taken where it stands.
+    """
+    fields, body, faults = frontmatter.read(text, "")
+    if errors(faults):
+        fields = recovery.likely(frontmatter.split(text).header or "", _LIKELY)
+    return fields, body, faults
 
 
 def _warning(rule: str, where: str, message: str, repair: str) -> Finding:
@@ -206,7 +222,7 @@ def _first_heading(body: str) -> str:
     for line in _prose(body):
         found = _HEADING.match(line)
         if found is not None:
-            title = texts.clean_line(found[1].rstrip().rstrip("#"))
+            title = texts.clean_line(_CLOSING.sub("", found[1]))
             if title:
                 return title
         elif above.strip() and "=" in line and _UNDERLINE.fullmatch(line):

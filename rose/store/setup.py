@@ -44,11 +44,10 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder with lessons in it; `others` are rules in a form that is imported, not read."""
+    """A folder with lessons in it."""
 
     path: str
     lessons: int
-    others: int
     is_read: bool
 
 
@@ -109,11 +108,7 @@ def folders(store: Store, settings: Settings) -> list[Folder]:
     if store.kind == "project":
         others = (_count(store, path, is_read=False) for path in KNOWN_FOLDERS)
         is_new = {folder.path for folder in found}
-        found += [
-            folder
-            for folder in others
-            if folder.path not in is_new and (folder.lessons or folder.others)
-        ]
+        found += [folder for folder in others if folder.path not in is_new and folder.lessons]
     return found
 
 
@@ -121,11 +116,7 @@ def _count(store: Store, path: str, *, is_read: bool) -> Folder:
     lessons = 0
     if os.path.isdir(os.path.join(store.base, path)):
         lessons = len(walk.walk(store, [path])[0])
-    others = 0
-    for _, inner, names in os.walk(os.path.join(store.base, path)):
-        inner[:] = [name for name in inner if name not in walk.SKIPPED]
-        others += sum(name.endswith(".mdc") for name in names)
-    return Folder(path, lessons, others, is_read)
+    return Folder(path, lessons, is_read)
 
 
 def adopt(store: Store, settings: Settings, paths: Sequence[str]) -> tuple[str, ...]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from rose.layout import Store
 
 DEFAULT_ROOT = "nodes"
+# An editor rule is Markdown under a header like any other lesson's (docs/decisions/025).
+SUFFIXES = (".md", ".mdc")
 SKIPPED = frozenset(["node_modules", "__pycache__"])
 # Of a home store, whose own folder is also the base of its lessons.
 OWN_FOLDERS = ("routing", "local", "ledger", "rejections")
@@ -47,9 +49,19 @@ def walk(store: Store, roots: Sequence[str]) -> tuple[list[Found], list[Finding]
     for root in roots:
         walker.found = []
         walker.enter_root(root)
-        # Without `.md`, so that `title` stands before `title-2`.
-        found += sorted(walker.found, key=lambda file: file.path[:-3])
+        # Without the suffix, so that `title` stands before `title-2`.
+        found += sorted(walker.found, key=lambda file: (stem(file.path), file.path))
     return found, sorted(walker.findings, key=lambda finding: finding.where)
+
+
+def is_lesson_name(name: str) -> bool:
+    """Tell whether a file of this name is read as a lesson."""
+    return name.lower().endswith(SUFFIXES)
+
+
+def stem(path: str) -> str:
+    """Return a lesson's path without its suffix."""
+    return os.path.splitext(path)[0]
 
 
 def where(store: Store, path: str) -> str:
@@ -70,14 +82,26 @@ def _is_text(name: str) -> bool:
     return True
 
 
-class _Walker:
+class Bounds:
+    """What lies in a store's project, and not among what rose itself keeps there."""
+
     def __init__(self, store: Store) -> None:
-        self.store = store
         self.top = os.path.realpath(store.base)
         own = [store.dot]
         if store.kind == "home":
             own = [os.path.join(store.dot, name) for name in OWN_FOLDERS]
         self.own = [os.path.realpath(path) for path in own]
+
+    def hold(self, path: str) -> bool:
+        """Tell whether a path, its links followed, may be a lesson's."""
+        real = os.path.join(os.path.realpath(path), "")
+        return files.is_below(real, self.top) and not any(files.is_below(real, f) for f in self.own)
+
+
+class _Walker:
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.bounds = Bounds(store)
         self.seen: set[tuple[int, int]] = set()
         self.found: list[Found] = []
         self.findings: list[Finding] = []
@@ -88,7 +112,7 @@ class _Walker:
             if root != DEFAULT_ROOT:
                 repair = "Make the folder or change `lessons.paths`."
                 self._report("lessons-path", root, "There is no such folder.", repair, "warning")
-        elif not self._stays(path):
+        elif not self.bounds.hold(path):
             repair = "Name a folder of the project itself."
             reason = "It lies outside the project or in rose's own folder, so it is not read."
             self._report("lessons-path", root, reason, repair)
@@ -118,7 +142,7 @@ class _Walker:
     def _see(self, entry: os.DirEntry[str], folder: str, root: str) -> str | None:
         """Take a lesson in, or return the path of a folder to enter."""
         name = entry.name
-        is_lesson = name[-3:].lower() == ".md"
+        is_lesson = is_lesson_name(name)
         if name.startswith(".") or name in SKIPPED:
             return None
         path = f"{folder}/{name}"
@@ -157,20 +181,15 @@ class _Walker:
     def _is_followed(self, entry: os.DirEntry[str], path: str, *, is_folder: bool) -> bool:
         if not os.path.exists(entry.path):
             reason, repair = "The link leads nowhere.", "Mend or delete the link."
-        elif not self._stays(entry.path):
+        elif not self.bounds.hold(entry.path):
             reason = "The link leads out of the project or to rose's own files: it is not read."
             repair = "Move the file into the project."
-        elif not is_folder and os.path.realpath(entry.path)[-3:].lower() != ".md":
+        elif not is_folder and not is_lesson_name(os.path.realpath(entry.path)):
             reason, repair = "The link leads to a file that is no Markdown.", "Delete the link."
         else:
             return True
         self._report("lesson-link", path, reason, repair, "warning")
         return False
-
-    def _stays(self, path: str) -> bool:
-        """Tell whether a path lies in the project, and not among what rose itself keeps there."""
-        real = os.path.join(os.path.realpath(path), "")
-        return files.is_below(real, self.top) and not any(files.is_below(real, f) for f in self.own)
 
     def _report(
         self, rule: str, path: str, message: str, repair: str, severity: Severity = "error"

@@ -38,6 +38,21 @@ def test_an_id_is_the_path_below_the_root_without_its_ending(put, scan):
     assert ids(scan()) == ["a note", "testing/db"]
 
 
+def test_an_editor_rule_is_a_lesson_and_shares_no_id(put, scan):
+    put("nodes/a.md", "# One\n")
+    put("nodes/a.mdc", "# Two\n")
+    put("nodes/b.mdc", "# Three\n")
+    shelf = scan()
+    assert [(x.id, x.title) for x in shelf.lessons] == [
+        ("a", "One"),
+        ("nodes/a", "Two"),
+        ("b", "Three"),
+    ]
+    assert rules(shelf) == [("lesson-id", "nodes/a.mdc")]
+    assert lessons.resolve([shelf], "a.mdc").title == "Two"
+    assert lessons.resolve([shelf], "nodes/b.mdc").title == "Three"
+
+
 def test_a_lesson_may_name_its_id(put, scan):
     put("nodes/a.md", "---\nid: testing/db\n---\n")
     shelf = scan()

@@ -58,6 +58,8 @@ def test_a_byte_order_mark_and_carriage_returns_change_nothing(newline, bom):
     [
         ("# One\n", "One"),
         ("text\n\n## Two ##\n", "Two"),
+        ("# Batches in C#\n", "Batches in C#"),
+        ("# # #\n# Real\n", "#"),
         ("Three\n=====\ntext\n", "Three"),
         ("```sh\n# no title\n```\n# Four\n", "Four"),
         ("~~~\n```\n# no title\n~~~\n# Five\n", "Five"),
@@ -201,3 +203,22 @@ def test_the_text_is_read_as_it_is_for_words_and_the_version_is_that_of_all_of_i
     path = tmp_path / "a.md"
     path.write_bytes(raw)
     assert parse.read_text(str(path)) == (text, parse.read(str(path)).version)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "description: Types: how\nglobs: **/*.ts",
+        'x: [1\ndescription: "Types: how"',
+        "a: 1\na: 2\ndescription: >-\n  Types:\n  how",
+    ],
+)
+def test_a_header_that_yaml_refuses_still_describes_its_lesson(header):
+    parsed = read(f"---\n{header}\n---\n# T\n\nText.\n")
+    assert (parsed.title, parsed.gist) == ("T", "Types: how")
+    assert len(parsed.findings) == 1
+
+
+def test_what_is_only_likely_changes_no_status_and_no_id():
+    parsed = read("---\nid: other\nstatus: archived\ntitle: T\nx: [1\n---\nText.\n")
+    assert (parsed.name, parsed.status, parsed.title) == ("", "active", "T")

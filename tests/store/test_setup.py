@@ -97,18 +97,19 @@ def full(store, put):
 
 def test_lessons_are_counted_where_they_lie(full):
     found = setup.folders(full, Settings())
-    assert [(f.path, f.lessons, f.others, f.is_read) for f in found] == [
-        ("nodes", 1, 0, True),
-        (".claude/skills", 1, 0, False),
-        (".cursor/rules", 0, 1, False),
-        ("docs", 2, 0, False),
+    assert [(f.path, f.lessons, f.is_read) for f in found] == [
+        ("nodes", 1, True),
+        (".claude/skills", 1, False),
+        (".cursor/rules", 1, False),
+        ("docs", 2, False),
     ]
 
 
 def test_adopted_folders_are_read_in_place(full):
     before = tree(full.base)
-    setup.adopt(full, Settings(), ["docs", ".claude/skills"])
+    adopted = ("docs", ".claude/skills", ".cursor/rules")
+    setup.adopt(full, Settings(), adopted)
     settings, findings = config.read(full)
-    assert (settings.lessons_paths, findings) == (("nodes", "docs", ".claude/skills"), [])
+    assert (settings.lessons_paths, findings) == (("nodes", *adopted), [])
     assert {path: raw for path, raw in tree(full.base).items() if path in before} == before
     assert all(folder.is_read for folder in setup.folders(full, settings) if folder.lessons)

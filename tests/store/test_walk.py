@@ -26,7 +26,8 @@ def link(store, path, target):
 def test_markdown_files_are_found_root_by_root_in_order_of_path(put, walked):
     for path in ("nodes/b.md", "nodes/a/z.MD", "docs/a.md", "nodes/a.txt", "nodes/a/y.mdc"):
         put(path)
-    assert walked("nodes", "docs") == (["nodes/a/z.MD", "nodes/b.md", "docs/a.md"], [])
+    found = ["nodes/a/y.mdc", "nodes/a/z.MD", "nodes/b.md", "docs/a.md"]
+    assert walked("nodes", "docs") == (found, [])
 
 
 def test_hidden_folders_and_foreign_packages_are_passed_over(put, walked):
