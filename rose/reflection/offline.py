@@ -1,36 +1,34 @@
 """The reflector without a model: the record says where the knowledge was (docs/architecture.md).
 
 Pure. It proposes at most one operation a session, for a lesson that was used although no rule
-had offered it, and only where the record ties a feature of the task to that lesson twice.
+had offered it and the search had not found it, and only where the record ties a feature of the
+task to that lesson twice. The match of its rules is what would have led to the lesson best, over
+the whole record: docs/decisions/020.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from rose import text as texts
+from rose.reflection.ties import Ties
 from rose.routing import conditions, features
 from rose.routing import targets as target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
+    from rose.reflection.ties import Claim, Now
     from rose.routing.cases import Case
     from rose.routing.rules import Rule
     from rose.store.lessons import Lesson
 
-MIN_TIES = 2
-MIN_PRECISION = 0.2
 MOST_FEATURES = 6
 MOST_TARGETS = 3
-# A feature that more cases than this share says too little; the slack is for young records.
-COMMON_SHARE = 4
-COMMON_SLACK = 3
-# How much better a feature must be to take the place of the weakest of six.
-CLEARLY = 2.0
-_FOLDER_LEVELS = 2
+# How often a condition must hold for a lesson that joins the targets of its rule.
+TARGET_PRECISION = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,35 +51,35 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What the reflector sees: the rules, the lessons roots, and what a person deleted."""
+    """What the reflector sees: the rules, the lessons roots, and what a person deleted.
+
+    `found` holds the ids of the lessons that the embedded search puts first for the task.
+    """
 
     rules: Sequence[Rule]
     roots: tuple[str, ...]
     forgotten: Callable[[Sequence[str], Sequence[str]], bool]
+    found: Container[str] = field(default=frozenset())
 
 
 @dataclass(frozen=True, slots=True)
-class _Unit:
-    """One or more lessons that one target stands for."""
+class _Seed:
+    """A feature of the task that the record ties to a used lesson."""
 
-    lessons: tuple[Lesson, ...]
-    target: str
-
-    def names(self) -> frozenset[str]:
-        return frozenset(word for lesson in self.lessons for word in _name_words(lesson))
-
-
-@dataclass(frozen=True, slots=True)
-class _Tie:
-    """How often a feature came with a unit's lessons (`hits`) and at all (`cases`)."""
-
+    lesson: Lesson
     feature: str
-    hits: int
-    cases: int
+    claim: Claim
 
     @property
     def score(self) -> float:
-        return (self.hits + 0.25) / (self.cases + 1) * math.log1p(self.hits)
+        hits, cases = self.claim
+        return (hits + 0.25) / (cases + 1) * math.log1p(hits)
+
+    def order(self) -> tuple[float, bool, int, int, str]:
+        kind, _, value = self.feature.partition(":")
+        names = texts.words(f"{self.lesson.path} {self.lesson.title}")
+        is_named = not set(names).isdisjoint(texts.words(value))
+        return -self.score, not is_named, features.KINDS.index(kind), -len(value), value
 
 
 def propose(
@@ -92,34 +90,30 @@ def propose(
     `past` holds the other cases of the record, `used` the lessons of the ground's store that the
     case used, in order of opening.
     """
-    cases = [*past, case]
-    units = list(_units(case, used, ground))
-    ties = [
-        (unit, tie, place) for place, unit in enumerate(units) for tie in _ties(unit, case, cases)
+    return propose_from(case, used, Ties(past), ground)
+
+
+def propose_from(
+    case: Case, used: Sequence[Lesson], past: Ties, ground: Ground
+) -> Operation | None:
+    """Do the same for a caller that adds up the ties of the other cases as they come."""
+    now = past.with_case(case)
+    missed = [lesson for lesson in _missed(case, used, ground) if lesson.id not in ground.found]
+    seeds = [
+        (seed, place) for place, lesson in enumerate(missed) for seed in _seeds(lesson, now, ground)
     ]
-    ties.sort(key=lambda found: (*_order(found[0], found[1]), found[2]))
-    for unit, tie, _ in ties:
-        operation = _operation(unit, tie, case, cases, ground)
+    for seed, _ in sorted(seeds, key=lambda found: (*found[0].order(), found[1])):
+        operation = _operation(seed, now, case, ground)
         if operation is not None:
             return operation
     return None
 
 
-def _units(case: Case, used: Sequence[Lesson], ground: Ground) -> Iterator[_Unit]:
-    """Yield what was used and not offered; two lessons of one deep folder stand for the folder."""
+def _missed(case: Case, used: Sequence[Lesson], ground: Ground) -> list[Lesson]:
+    """Return what was used and not offered by a rule that was delivered."""
     offered = case.sent if case.delivered is None else case.delivered
     delivered = [r for r in ground.rules if r.id in offered and r.effect == "prefer"]
-    fresh = [lesson for lesson in used if not _covering(delivered, lesson.path)]
-    standing = [rule for rule in ground.rules if _is_live(rule) and rule.effect == "prefer"]
-    by_folder: dict[str, list[Lesson]] = {}
-    for lesson in fresh:
-        covered = bool(_covering(standing, lesson.path))
-        folder = lesson.path.rpartition("/")[0]
-        is_deep = folder.count("/") + 1 >= _FOLDER_LEVELS
-        key = folder + "/" if is_deep and not covered else lesson.path
-        by_folder.setdefault(key, []).append(lesson)
-    for key, lessons in by_folder.items():
-        yield _Unit(tuple(lessons), key if len(lessons) > 1 else lessons[0].path)
+    return [lesson for lesson in used if not _covering(delivered, lesson.path)]
 
 
 def _covering(rules: Iterable[Rule], path: str) -> list[Rule]:
@@ -130,57 +124,41 @@ def _is_live(rule: Rule) -> bool:
     return rule.status in ("active", "proposed")
 
 
-def _ties(unit: _Unit, case: Case, cases: Sequence[Case]) -> Iterator[_Tie]:
-    ids = frozenset(lesson.id for lesson in unit.lessons)
-    ours = frozenset(features.widened(case.kinds))
-    hits = dict.fromkeys(ours, 0)
-    seen = dict.fromkeys(ours, 0)
-    for one in cases:
-        was_used = not ids.isdisjoint(one.used)
-        for feature in ours.intersection(features.widened(one.kinds)):
-            seen[feature] += 1
-            hits[feature] += was_used
-    limit = len(cases) / COMMON_SHARE + COMMON_SLACK
-    for feature in ours:
-        tie = _Tie(feature, hits[feature], seen[feature])
-        precise = tie.hits >= MIN_TIES and tie.hits >= MIN_PRECISION * tie.cases
-        if precise and tie.cases <= limit and features.fault(feature) is None:
-            yield tie
+def _seeds(lesson: Lesson, now: Now, ground: Ground) -> Iterator[_Seed]:
+    for feature in now.kinds:
+        if _may_lead(feature, lesson, now, ground):
+            yield _Seed(lesson, feature, now.claim(lesson.id, [feature]))
 
 
-def _order(unit: _Unit, tie: _Tie) -> tuple[float, bool, int, int, str]:
-    kind, _, value = tie.feature.partition(":")
-    is_named = not unit.names().isdisjoint(texts.words(value))
-    return -tie.score, not is_named, features.KINDS.index(kind), -len(value), value
+def _may_lead(feature: str, lesson: Lesson, now: Now, ground: Ground) -> bool:
+    """Tell whether a feature may stand in the match of a rule for a lesson."""
+    if not now.claim(lesson.id, [feature]).is_precise or now.is_common(feature):
+        return False
+    if features.fault(feature) is not None or ground.forgotten((feature,), (lesson.path,)):
+        return False
+    turned_down = (
+        rule
+        for rule in ground.rules
+        if rule.effect == "prefer" and rule.status == "declined" and feature in rule.match
+    )
+    return not _covering(turned_down, lesson.path)
 
 
-def _name_words(lesson: Lesson) -> list[str]:
-    return texts.words(f"{lesson.path} {lesson.title}")
-
-
-def _operation(
-    unit: _Unit, tie: _Tie, case: Case, cases: Sequence[Case], ground: Ground
-) -> Operation | None:
-    """Return what one tie of feature and lessons asks for, None where something forbids it."""
-    feature = tie.feature
-    if target.is_glob(unit.target) or ground.forgotten((feature,), (unit.target,)):
+def _operation(seed: _Seed, now: Now, case: Case, ground: Ground) -> Operation | None:
+    """Return what a tie asks for, None where something forbids it."""
+    if target.is_glob(seed.lesson.path):
         return None
-    prefer = [rule for rule in ground.rules if rule.effect == "prefer"]
-    turned_down = [rule for rule in prefer if not _is_live(rule) and feature in rule.match]
-    if any(_covering(turned_down, lesson.path) for lesson in unit.lessons):
+    standing = [r for r in ground.rules if r.effect == "prefer" and _is_live(r)]
+    covering = _covering(standing, seed.lesson.path)
+    if any(not r.match or features.features_meet(r.match, case.kinds) for r in covering):
+        # The rule is there and applies; it was not sent this once.
         return None
-    standing = [rule for rule in prefer if _is_live(rule)]
-    for lesson in unit.lessons:
-        covering = _covering(standing, lesson.path)
-        if any(not r.match or features.features_meet(r.match, case.kinds) for r in covering):
-            # The rule is there and applies; it was not sent this once.
-            return None
-        if any(rule.status == "proposed" for rule in covering):
-            return None
-        ours = [rule for rule in covering if _is_worded_by_code(rule)]
-        if ours:
-            return _wider_match(ours[0], unit, tie, cases)
-    return _new_or_wider_targets(unit, feature, standing, ground)
+    if any(rule.status == "proposed" for rule in covering):
+        return None
+    ours = [rule for rule in covering if _is_worded_by_code(rule)]
+    if ours:
+        return _wider_match(ours[0], seed, now, ground)
+    return _wider_targets(seed, now, standing, ground) or _new(seed, now, standing, ground)
 
 
 def _is_worded_by_code(rule: Rule) -> bool:
@@ -194,47 +172,86 @@ def _is_worded_by_code(rule: Rule) -> bool:
     )
 
 
-def _wider_match(rule: Rule, unit: _Unit, tie: _Tie, cases: Sequence[Case]) -> Operation | None:
-    match = (*rule.match, tie.feature)
-    if len(rule.match) >= MOST_FEATURES:
-        weakest = min(
-            (_tie_of(feature, unit, cases) for feature in rule.match),
-            key=lambda one: (one.score, one.feature),
-        )
-        if tie.score < CLEARLY * weakest.score:
-            return None
-        match = (*(one for one in rule.match if one != weakest.feature), tie.feature)
+def _best_match(seed: _Seed, now: Now, ground: Ground, kept: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the features that would have led to the lesson best, the seed among them.
+
+    Of those in `kept`, which the match had before, the ones that do no harm stay while there is
+    room.
+    """
+    lesson = seed.lesson
+    match = [seed.feature]
+
+    def worth_with(feature: str) -> float:
+        return now.claim(lesson.id, [*match, feature]).worth
+
+    # Of two that lead to the same the longer one: `postgres` rather than `postgre`.
+    beside = sorted(now.beside(lesson.id), key=lambda one: (-len(one), one))
+    others = [one for one in beside if _may_lead(one, lesson, now, ground)]
+    while len(match) < MOST_FEATURES:
+        best = max(others, key=worth_with, default=seed.feature)
+        if worth_with(best) <= worth_with(seed.feature):
+            break
+        match.append(best)
+    for old in kept:
+        if len(match) < MOST_FEATURES and old not in match:
+            match += [old] if worth_with(old) >= worth_with(seed.feature) else []
+    before = [old for old in kept if old in match]
+    return (*before, *(one for one in match if one not in before))
+
+
+def _wider_match(rule: Rule, seed: _Seed, now: Now, ground: Ground) -> Operation | None:
+    match = _best_match(seed, now, ground, rule.match)
     when = features.when_from_match(match)
+    lesson = seed.lesson.id
+    # Another condition is another claim, and begins its record anew: not for nothing.
+    if now.claim(lesson, match).worth <= now.claim(lesson, rule.match).worth:
+        return None
+    if _same_condition(when, [one for one in ground.rules if one != rule]):
+        return None
+    lessons = (seed.lesson,)
     return Operation(
-        "widen-match", tie.feature, unit.lessons, when, rule.then, match, rule.targets, rule
+        "widen-match", seed.feature, lessons, when, rule.then, match, rule.targets, rule
     )
 
 
-def _tie_of(feature: str, unit: _Unit, cases: Sequence[Case]) -> _Tie:
-    ids = frozenset(lesson.id for lesson in unit.lessons)
-    meeting = [one for one in cases if features.features_meet((feature,), one.kinds)]
-    return _Tie(feature, sum(not ids.isdisjoint(one.used) for one in meeting), len(meeting))
-
-
-def _new_or_wider_targets(
-    unit: _Unit, feature: str, standing: Sequence[Rule], ground: Ground
+def _wider_targets(
+    seed: _Seed, now: Now, standing: Sequence[Rule], ground: Ground
 ) -> Operation | None:
-    match = (feature,)
+    """Return a rule for the seed's feature with the lesson among its targets."""
+    fitting = []
+    for rule in standing:
+        is_ours = _is_worded_by_code(rule) and rule.then == then_of(rule.targets)
+        if is_ours and seed.feature in rule.match and len(rule.targets) < MOST_TARGETS:
+            claim = now.claim(seed.lesson.id, rule.match)
+            if claim.is_precise and claim.hits >= TARGET_PRECISION * claim.cases:
+                fitting.append((-claim.hits / claim.cases, rule.id, rule))
+    for _, _, rule in sorted(fitting, key=lambda found: found[:2]):
+        targets = (*rule.targets, seed.lesson.path)
+        if target.targets_of(then_of(targets), ground.roots) == targets:
+            lessons, then = (seed.lesson,), then_of(targets)
+            return Operation(
+                "widen-targets", seed.feature, lessons, rule.when, then, rule.match, targets, rule
+            )
+    return None
+
+
+def _new(seed: _Seed, now: Now, standing: Sequence[Rule], ground: Ground) -> Operation | None:
+    match = _best_match(seed, now, ground)
     when = features.when_from_match(match)
-    key = conditions.key(when)
-    same = [rule for rule in standing if conditions.key(rule.when) == key]
-    rule = same[0] if same else None
-    targets = (unit.target,) if rule is None else (*rule.targets, unit.target)
+    targets = (seed.lesson.path,)
     then = then_of(targets)
-    if target.targets_of(then, ground.roots) != targets:
-        # The path cannot be written as a target: it has white space or signs at its end.
+    # A path with white space, or with signs at its end, cannot be written as a target.
+    if _same_condition(when, standing) or target.targets_of(then, ground.roots) != targets:
         return None
-    if rule is None:
-        return Operation("add", feature, unit.lessons, when, then, match, targets)
-    is_ours = _is_worded_by_code(rule) and rule.then == then_of(rule.targets)
-    if not is_ours or rule.match != match or len(targets) > MOST_TARGETS:
-        return None
-    return Operation("widen-targets", feature, unit.lessons, when, then, match, targets, rule)
+    return Operation("add", seed.feature, (seed.lesson,), when, then, match, targets)
+
+
+def _same_condition(when: str, rules: Iterable[Rule]) -> bool:
+    key = conditions.key(when)
+    return any(
+        _is_live(rule) and rule.effect == "prefer" and conditions.key(rule.when) == key
+        for rule in rules
+    )
 
 
 def then_of(targets: Sequence[str]) -> str:
