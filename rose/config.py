@@ -50,6 +50,8 @@ class Settings:
     routing_max_tokens: int = 800
     routing_repeat: str = "when-absent"
     routing_review: str = "auto"
+    recall_serve: str = "off"
+    recall_max_tokens: int = 400
     lessons_paths: tuple[str, ...] = ("nodes",)
     ledger_share: str = "local"
     privacy_task_text: str = "local"
@@ -100,6 +102,18 @@ KEYS: dict[str, Key] = {
             choice("auto", "required"),
             "auto or required",
             "whether a person approves each rule that reflection writes",
+        ),
+        Key(
+            "recall.serve",
+            choice("off", "pointers", "bodies"),
+            "off, pointers or bodies",
+            "what of the lessons a prompt is given unasked",
+        ),
+        Key(
+            "recall.max_tokens",
+            tokens,
+            f"0 to {MAX_TOKENS_LIMIT}",
+            "the cap of what recall serves, in tokens",
         ),
         Key(
             "lessons.paths",
@@ -155,10 +169,20 @@ KEYS: dict[str, Key] = {
 
 def read(store: Store) -> tuple[Settings, list[Finding]]:
     """Return a store's settings and what is wrong with its config file."""
+    found, findings = _read(store)
+    return Settings(**{KEYS[name].field: value for name, value in found.items()}), findings
+
+
+def overrides(store: Store) -> dict[str, Any]:
+    """Return the settings that a store's config file sets, by key, defaults that it names too."""
+    return _read(store)[0]
+
+
+def _read(store: Store) -> tuple[dict[str, Any], list[Finding]]:
     try:
         text = files.read_text(store.config)
     except FileNotFoundError:
-        return Settings(), []
+        return {}, []
     except (OSError, ValueError) as error:
         fault = Finding(
             "config-unreadable",
@@ -166,7 +190,7 @@ def read(store: Store) -> tuple[Settings, list[Finding]]:
             f"Not read: {error}.",
             "Make it a UTF-8 text file; the defaults hold until then.",
         )
-        return Settings(), [fault]
+        return {}, [fault]
     fields, findings = frontmatter.load(text, store.config)
     values: dict[str, Any] = {}
     for name, raw in _leaves(fields):
@@ -175,11 +199,11 @@ def read(store: Store) -> tuple[Settings, list[Finding]]:
             findings.append(_fault(store, "config-unknown", f"There is no setting `{name}`."))
             continue
         try:
-            values[key.field] = key.read(raw)
+            values[name] = key.read(raw)
         except (ValueError, TypeError):
             message = f"`{name}` is {raw!r}; expected {key.expected}. The default holds."
             findings.append(_fault(store, "config-value", message))
-    return Settings(**values), findings
+    return values, findings
 
 
 def _leaves(fields: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
@@ -206,10 +230,7 @@ def text_of(value: object) -> str:
 
 def get(settings: Settings, name: str) -> str:
     """Return one setting as text; raises UsageError for an unknown name."""
-    values = {key.name: getattr(settings, key.field) for key in KEYS.values()}
-    if name not in values:
-        raise UsageError(f"There is no setting `{name}`. `rose config` lists them.")
-    return text_of(values[name])
+    return text_of(getattr(settings, _known(name).field))
 
 
 def _current_text(store: Store) -> str:
@@ -225,17 +246,30 @@ def _current_text(store: Store) -> str:
 
 
 def set_value(store: Store, name: str, text: str) -> None:
-    """Write one override, or take it back where it equals the default.
+    """Write one override; one that equals the default stays, since another store may differ.
 
     Raises UsageError for a bad name or value and Refused where the file cannot be read.
     """
-    key = KEYS.get(name)
-    if key is None:
-        raise UsageError(f"There is no setting `{name}`. `rose config` lists them.")
+    key = _known(name)
     try:
         value = key.read(text.split(",") if key.read is folders else text)
     except (ValueError, TypeError) as error:
         raise UsageError(f"`{name}` takes {key.expected}, not {text!r}.") from error
+    _put(store, name, list(value) if isinstance(value, tuple) else text_of(value))
+
+
+def unset(store: Store, name: str) -> None:
+    """Take one override back; raises as `set_value` does."""
+    _put(store, _known(name).name, None)
+
+
+def _known(name: str) -> Key:
+    if name not in KEYS:
+        raise UsageError(f"There is no setting `{name}`. `rose config` lists them.")
+    return KEYS[name]
+
+
+def _put(store: Store, name: str, value: str | list[str] | None) -> None:
     section, _, leaf = name.partition(".")
     with files.lock(store.lock):
         current = _current_text(store)
@@ -245,8 +279,8 @@ def set_value(store: Store, name: str, text: str) -> None:
         nested = fields.get(section)
         kept = dict(nested) if isinstance(nested, Mapping) else {}
         kept.pop(leaf, None)
-        if value != getattr(Settings(), key.field):
-            kept[leaf] = list(value) if isinstance(value, tuple) else text_of(value)
+        if value is not None:
+            kept[leaf] = value
         # The key may also stand with its dot at the top level, where it would go on to hold.
         newline = "\r\n" if "\r\n" in current else "\n"
         changed = frontmatter.edit_header(current, {section: kept or None, name: None}, newline)

@@ -54,6 +54,7 @@ class Store:
         self.ledger_cache = local + "ledger.json"
         self.standings_cache = local + "standings.json"
         self.costs_cache = local + "tokens.json"
+        self.selection_cache = local + "selection.json"
         self.search = local + "search.db"
         self.search_state = local + "search.json"
         self.search_lock = local + "search.lock"
@@ -63,6 +64,7 @@ class Store:
             self.ledger_cache,
             self.standings_cache,
             self.costs_cache,
+            self.selection_cache,
             self.search_state,
             self.search,
         )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 MARK = "[redacted:"
+_LONGEST_SHOWN = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,11 @@ def redact(text: str) -> str:
         parts += [text[done : secret.start], f"{MARK}{secret.kind}]"]
         done = secret.end
     return "".join([*parts, text[done:]])
+
+
+def beginning(text: str, most_chars: int) -> str:
+    """Return the first characters of a text without secrets: none is cut before it is known."""
+    return redact(text[: most_chars + _LONGEST_SHOWN])[:most_chars]
 
 
 def holds_secret(text: str) -> bool:
@@ -122,15 +128,15 @@ def _open_block(text: str, begin: re.Match[str], stop: int) -> Iterator[Secret]:
 
 # Words that stand where a secret would stand, and names of types and algorithms.
 _STAND_INS = (
-    "a access admin an api app apikey argon array auth authentication authorization aws base basic "
-    "bcrypt bearer bool boolean buffer bytes change changeme client credential credentials db "
-    "default demo dummy env example fake false float foo bar baz for from github gitlab here "
-    "hidden hmac id in inherit insert int integer is jwt key keys login me md mock my name new nil "
-    "no none null oauth of old openai optional or pass password passwd passphrase pbkdf "
+    "a abc access admin an api app apikey argon array auth authentication authorization aws base "
+    "basic bcrypt bearer bool boolean buffer bytes change changeme client credential credentials "
+    "db default demo dummy env example fake false float foo bar baz for from github gitlab here "
+    "hidden hmac id in inherit insert int integer is jwt key keys login me md mock my name new "
+    "nil no none null oauth of old openai optional or pass password passwd passphrase pbkdf "
     "placeholder private production public pwd real redacted removed replace required root sample "
-    "secret secrets service sha some str string super test testing text the this to todo token "
-    "tokens true type uint undefined url user username utf uuid value values with xx xxx xxxx "
-    "yes you your"
+    "secret secrets service sha some str string super test testing testpass text the this to todo "
+    "token tokens true type uint undefined url user username utf uuid valid value values with xx "
+    "xxx xxxx yes you your"
 )
 _PLACEHOLDERS = frozenset(_STAND_INS.split())
 _VARIABLE = re.compile(

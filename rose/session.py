@@ -2,7 +2,8 @@
 
 One note file a session, append-only: `{v, at, event, agent, block, revision, rules}` when the
 layer was sent, `{v, at, agent, reset}` after a compaction or a clear, `{v, at, off}` where a person
-switched rose off for the session. On the prompt hook's path.
+switched rose off for the session, and what `selection.serve` notes of lessons. On the prompt
+hook's path.
 """
 
 from __future__ import annotations

@@ -11,17 +11,9 @@ from rose import files
 from rose.backends.base import Question, Subject
 from rose.backends.options import Options
 from rose.config import Settings
+from rose.reflection.schema import SCHEMA
 
 ANSWER = {"rules": ["read nodes/testing/"]}
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "rules": {"type": "array", "items": {"type": "string", "maxLength": 100}, "maxItems": 3},
-        "note": {"type": "string"},
-    },
-    "required": ["rules"],
-    "additionalProperties": False,
-}
 
 
 def a_program(tmp_path, name: str, script: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ PACKAGE = os.path.join(ROOT, "rose")
 # Low to high: a module imports its own unit or any lower row. docs/architecture.md explains.
 LAYERS = (
     ("errors",),
-    ("files", "layout", "findings", "racy", "yamltext"),
+    ("files", "layout", "findings", "racy", "recovery", "yamltext"),
     ("derived", "frontmatter", "shapes", "tail", "values"),
     ("config", "history", "tokens", "redact", "text", "refs", "session", "trust"),
     ("hosts", "backends"),
@@ -37,6 +37,7 @@ DOORS = {
     "typer": "cli",
     "rich": "cli",
     "openai": "backends",
+    "wordllama": "selection",
 }
 # Folders that hold data, no code.
 DATA = ("data", "demo")

@@ -45,6 +45,8 @@ def test_every_setting_has_a_field_of_its_default():
         ("routing: {enabled: no}\n", "routing_enabled", False),
         ("routing:\n  enabled: Off\n", "routing_enabled", False),
         ("routing:\n  repeat: every-prompt\n", "routing_repeat", "every-prompt"),
+        ("recall:\n  serve: pointers\n", "recall_serve", "pointers"),
+        ("recall: {serve: off, max_tokens: 0}\n", "recall_max_tokens", 0),
         ("lessons:\n  paths: docs\n", "lessons_paths", ("docs",)),
         ("lessons:\n  paths: [docs/, ./nodes, docs]\n", "lessons_paths", ("docs", "nodes")),
         ("lessons:\n  paths:\n    - .claude/skills\n", "lessons_paths", (".claude/skills",)),
@@ -129,10 +131,18 @@ def test_what_is_set_is_read_back(store, name, text):
 def test_the_file_holds_overrides_only(store):
     config.set_value(store, "routing.max_tokens", "300")
     config.set_value(store, "routing.repeat", "every-prompt")
-    config.set_value(store, "routing.max_tokens", "800")
+    config.unset(store, "routing.max_tokens")
     assert content(store) == "routing:\n  repeat: every-prompt\n"
-    config.set_value(store, "routing.repeat", "when-absent")
+    config.unset(store, "routing.repeat")
     assert content(store) == ""
+
+
+def test_a_default_that_was_set_stays_and_is_told_from_one_that_was_not(store):
+    config.set_value(store, "routing.max_tokens", "800")
+    assert content(store) == "routing:\n  max_tokens: 800\n"
+    assert config.read(store) == (config.Settings(), [])
+    write(store, "routing.max_tokens: 800\nopenai:\n  model: ''\nno: 1\ngit:\n  commit: x\n")
+    assert config.overrides(store) == {"routing.max_tokens": 800, "openai.model": ""}
 
 
 def test_comments_and_foreign_keys_survive_a_change(store):

@@ -183,6 +183,9 @@ INTACT = [
     "public_key: " + made(44, BASE64),
     "telegraf ALL=(root) NOPASSWD: FAIL2BAN",
     "if token == other.token2: compass=north1",
+    "-e API_KEY=abc123",
+    "if (req.body.password === 'validPass') {",
+    '"password": "testpass123"',
 ]
 
 
@@ -354,3 +357,12 @@ def test_a_key_that_a_shell_escapes_is_still_one_secret():
         "-----END\\ RSA\\ PRIVATE\\ KEY-----",
     ]
     assert body[:12] not in redact.redact("echo " + "\n".join(words) + " > k")
+
+
+@pytest.mark.parametrize("most", range(1, 60))
+def test_the_beginning_of_a_text_cuts_no_secret_into_a_harmless_looking_part(most):
+    secret = "ghp_" + made(36)
+    found = redact.beginning(f"the key is {secret} and more", most)
+    assert len(found) <= most
+    assert secret[:6] not in found
+    assert redact.beginning("the key is here", most) == "the key is here"[:most]

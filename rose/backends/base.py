@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from rose import files, redact
-from rose.backends.strict import without_nulls
 from rose.errors import RoseError
 
 if TYPE_CHECKING:
@@ -74,11 +73,17 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question: its whole text, the schema of its answer, and the session."""
+    """One question: its whole text, the schema of its answer, and the session.
+
+    The schema is strict: each object is closed and asks for all of its fields.
+    One that stands `alone` holds all that is to be known: no session is forked for it, and of its
+    subject only the folder in which a program runs counts.
+    """
 
     text: str
     schema: Mapping[str, object]
     subject: Subject
+    alone: bool = False
 
 
 class Backend(Protocol):
@@ -112,18 +117,19 @@ def read(text: str, question: Question, *, name: str, usage: Usage, model: str) 
 def accept(value: object, question: Question, *, name: str, usage: Usage, model: str) -> Answer:
     """Return an answer that has any of the parts that were asked for; raises BackendFailure.
 
-    The items in the parts are for their reader to judge: one bad item spoils no other. A key that
-    may be absent may be null as well, since the strict form of a schema knows no absence.
+    The items in the parts are for their reader to judge: one bad item spoils no other.
     """
     fault = _fault(value, question.schema)
-    if fault:
+    if fault or not isinstance(value, dict):
         message = f"{name} answered in another form than asked: {fault} {again(question)}"
         raise BackendFailure("schema", message, usage)
-    return Answer(without_nulls(value, question.schema), usage, model)
+    return Answer(value, usage, model)
 
 
 def again(question: Question) -> str:
     """Return the sentence that says how to ask once more."""
+    if question.alone:
+        return "Ask again, or another model."
     return f"`rose reflect --session {question.subject.session}` asks again."
 
 

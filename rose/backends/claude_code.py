@@ -1,5 +1,7 @@
 """Asks Claude Code by a fork of the ended session: no hooks, nothing kept, reading tools only.
 
+A question that stands alone is put to a new session without a tool.
+
 The flags are those that were proven on the real program (docs/backends.md). `--tools` alone would
 leave the tools of MCP servers to the fork, and those may write. The prompt goes to standard
 input, since some of the flags take a list and would swallow it.
@@ -40,11 +42,13 @@ class ClaudeCode:
 
     def ask(self, question: Question, timeout_s: float) -> Answer:
         subject = question.subject
+        fork = () if question.alone else ("--resume", subject.session, "--fork-session")
         words = [
-            forks.find(PROGRAM, HOST, subject, self._environ),
-            *("-p", "--resume", subject.session, "--fork-session", "--no-session-persistence"),
+            forks.find(PROGRAM, HOST, question, self._environ),
+            *("-p", *fork, "--no-session-persistence"),
             *("--output-format", "json", "--json-schema", files.dump_json(question.schema)),
-            *("--tools", TOOLS, "--strict-mcp-config", "--settings", NO_HOOKS),
+            *("--tools", "" if question.alone else TOOLS),
+            *("--strict-mcp-config", "--settings", NO_HOOKS),
         ]
         ended = process.run(
             words, question.text, cwd=subject.cwd, environ=self._environ, timeout_s=timeout_s

@@ -1,5 +1,7 @@
 """Asks Codex by a fork of the ended session: no hooks, nothing kept, a read-only sandbox.
 
+A question that stands alone is put to a new session.
+
 The flags are those that were proven on the real program (docs/backends.md). The schema and the
 answer lie in a temporary folder outside of the repository, which is removed.
 """
@@ -13,7 +15,6 @@ from typing import TYPE_CHECKING
 from rose import files, tail
 from rose.backends import base, forks, process
 from rose.backends.base import BackendFailure, Usage
-from rose.backends.strict import strict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,18 +42,20 @@ class Codex:
 
     def ask(self, question: Question, timeout_s: float) -> Answer:
         subject = question.subject
-        program = forks.find(PROGRAM, HOST, subject, self._environ)
+        program = forks.find(PROGRAM, HOST, question, self._environ)
         with tempfile.TemporaryDirectory(prefix="rose-") as named:
             folder = os.path.realpath(named)
             if files.is_below(folder, os.path.realpath(subject.cwd)):
                 message = f"{folder} lies in the project. Set TMPDIR to a folder outside of it."
                 raise BackendFailure("unavailable", message)
             schema, out = os.path.join(folder, "schema.json"), os.path.join(folder, "answer")
-            files.replace(schema, files.dump_json(strict(question.schema)))
+            files.replace(schema, files.dump_json(question.schema))
             words = [
                 *(program, "exec", "--json", "--ephemeral", "--disable", "hooks"),
                 *("-s", "read-only", "--skip-git-repo-check"),
-                *("--output-schema", schema, "-o", out, "fork", subject.session, "-"),
+                *("--output-schema", schema, "-o", out),
+                *(() if question.alone else ("fork", subject.session)),
+                "-",
             ]
             ended = process.run(
                 words, question.text, cwd=subject.cwd, environ=self._environ, timeout_s=timeout_s
@@ -69,7 +72,8 @@ def _text(path: str) -> str:
 
 
 def _answer(ended: process.Ended, text: str, question: Question) -> Answer:
-    usage = ended.usage + _cost(ended.out, question.subject.transcript)
+    before = {} if question.alone else _spent_before(question.subject.transcript)
+    usage = ended.usage + _cost(ended.out, before)
     if ended.code != 0:
         words = _complaint(ended.out) or ended.last_words()
         message = f"{PROGRAM} ended with code {ended.code}: {words} {base.again(question)}"
@@ -87,13 +91,12 @@ def _events(out: str) -> Iterator[Mapping[str, object]]:
             yield event
 
 
-def _cost(out: str, transcript: str) -> Usage:
-    """Return the tokens of the fork alone, none where that cannot be told.
+def _cost(out: str, before: Mapping[str, object] | None) -> Usage:
+    """Return the tokens of the answer alone, none where that cannot be told.
 
     The program counts on from the forked session, whose own count its transcript holds.
     """
     told = [event.get("usage") for event in _events(out) if event.get("type") == "turn.completed"]
-    before = _spent_before(transcript)
     after = told[-1] if told else None
     if not isinstance(after, dict) or before is None:
         return Usage()

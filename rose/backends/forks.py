@@ -15,7 +15,7 @@ from rose.backends.base import BackendFailure
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rose.backends.base import Subject
+    from rose.backends.base import Question
 
 _SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 
@@ -29,10 +29,16 @@ def hindrance(program: str, environ: Mapping[str, str]) -> str:
     return ""
 
 
-def find(program: str, host: str, subject: Subject, environ: Mapping[str, str]) -> str:
-    """Return the path of the program that can fork a session; raises BackendFailure."""
+def find(program: str, host: str, question: Question, environ: Mapping[str, str]) -> str:
+    """Return the path of the program that can answer a question; raises BackendFailure.
+
+    Unless it stands alone, the program must be able to fork the session that it is about.
+    """
     if reason := hindrance(program, environ):
         raise BackendFailure("unavailable", reason)
+    if question.alone:
+        return process.find(program, environ)
+    subject = question.subject
     if subject.host != host:
         message = (
             f"{program} cannot fork a session of {subject.host or 'an unknown host'}. "

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from rose import files
 from rose.backends import base, process
 from rose.backends.base import BackendFailure, Usage
-from rose.backends.strict import strict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -69,7 +68,7 @@ class OpenAI:
         if reason := process.nested(self._environ):
             return reason
         if importlib.util.find_spec("openai") is None:
-            return "The package openai is not installed: pip install 'rose-router[openai]'."
+            return "The package openai is not installed. Install rose with its extra `openai`."
         if not (key or settings.openai_base_url):
             return f"${settings.openai_key_env} holds no key, and `openai.base_url` is not set."
         if not (key.isascii() and key.isprintable()):
@@ -171,7 +170,7 @@ def _refuses_form(said: _Said) -> bool:
 
 def _forms(question: Question) -> Iterator[Mapping[str, Any]]:
     """Yield the ways to ask for JSON, the strictest first."""
-    named = {"name": "answer", "schema": strict(question.schema), "strict": True}
+    named = {"name": "answer", "schema": dict(question.schema), "strict": True}
     yield {"response_format": {"type": "json_schema", "json_schema": named}}
     # Not OpenAI's: llama.cpp and its relatives take the schema here.
     yield {"response_format": {"type": "json_object", "schema": dict(question.schema)}}

@@ -54,7 +54,7 @@ def options_of(stores: Stores, environ: Mapping[str, str]) -> Options:
     """Return the settings that hold in a place. Raises NoStore.
 
     Of two stores the project's wins where this person trusts it, else the home store's; the
-    environment wins over both. A value that equals the default says nothing.
+    environment wins over both.
     """
     settings = config.read(stores.first())[0]
     chosen = {
@@ -71,6 +71,10 @@ def options_of(stores: Stores, environ: Mapping[str, str]) -> Options:
         chosen |= _fields(_said(home))
     if own is not None and is_trusted:
         chosen |= _fields(_said(own))
+    faults = config.read(stores.first())[1]
+    if any(fault.rule != "config-unknown" for fault in faults):
+        # Who set a value that cannot be read may have meant that nobody is asked.
+        chosen[KEYS[CHOICE].field] = "offline"
     named, findings = _from_environment(environ)
     chosen |= _fields(named)
     if own is not None and withheld:
@@ -88,12 +92,9 @@ def _is_trusted(store: Store, environ: Mapping[str, str]) -> bool:
 
 
 def _said(store: Store) -> dict[str, Any]:
-    """Return what a store's config says on asking, beyond the defaults."""
-    settings, defaults = config.read(store)[0], Settings()
-    found = {name: getattr(settings, KEYS[name].field) for name in (CHOICE, *GUARDED)}
-    return {
-        name: value for name, value in found.items() if value != getattr(defaults, KEYS[name].field)
-    }
+    """Return what a store's config says on asking."""
+    said = config.overrides(store)
+    return {name: said[name] for name in (CHOICE, *GUARDED) if name in said}
 
 
 def _from_environment(environ: Mapping[str, str]) -> tuple[dict[str, Any], list[Finding]]:

@@ -28,14 +28,19 @@ MAKERS: dict[str, Callable[[Options, Mapping[str, str]], Backend]] = {
 OF_HOST = {"claude-code": "claude", "codex": "codex"}
 
 
+def check(name: str) -> None:
+    """Raise UsageError for a name that no backend has."""
+    if name not in NAMES:
+        raise UsageError(f"There is no backend {name!r}. There are {', '.join(NAMES)}.")
+
+
 def choose(name: str, host: str, options: Options, environ: Mapping[str, str]) -> Backend | None:
     """Return the backend of a name for a session of a host, None where no model is asked.
 
     One that was named is returned even where it cannot run, so that it can say why; `auto` takes
     the first that can: the host's own program, then `openai`. Raises UsageError for another name.
     """
-    if name not in NAMES:
-        raise UsageError(f"There is no backend `{name}`. There are {', '.join(NAMES)}.")
+    check(name)
     if name in MAKERS:
         return MAKERS[name](options, environ)
     tried = (OF_HOST.get(host, ""), "openai") if name == "auto" else ()

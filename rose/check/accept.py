@@ -13,7 +13,7 @@ from rose import files
 from rose.check import quotes, review
 from rose.check.checks import Context, Draft, check_rule
 from rose.findings import Finding, Refused, errors
-from rose.routing import conditions, rules, table, wording
+from rose.routing import conditions, ledger, rules, table, wording
 from rose.routing import targets as target
 from rose.routing.rules import Rule
 
@@ -36,16 +36,16 @@ def accept_rule(
     draft: Draft,
     context: Context,
     *,
-    born: int,
     created: str,
     new_id: Callable[[frozenset[str]], str] = table.new_id,
 ) -> Accepted:
     """Check a draft under the store's lock and write it; raises Refused, Locked, Unwritable.
 
-    `born` is the greatest n of the ledger, from which the rule's record counts. What waits for
-    a person is kept as proposed (rose.check.review).
+    The rule's record counts from the end of the ledger as it then is. What waits for a person
+    is kept as proposed (rose.check.review).
     """
     with files.lock(store.lock):
+        born = ledger.read(store).greatest_n
         return accept_locked(store, draft, context, born=born, created=created, new_id=new_id)
 
 
@@ -56,9 +56,9 @@ def accept_locked(
     *,
     born: int,
     created: str,
-    new_id: Callable[[frozenset[str]], str] = table.new_id,
+    new_id: Callable[[frozenset[str]], str],
 ) -> Accepted:
-    """Do the same for a caller that holds the store's lock."""
+    """Do the same for a caller that holds the store's lock, and knows from where to count."""
     current = table.read(store, context.roots)
     now = replace(context, rules=current.rules)
     found = [*check_rule(draft, now), *_incumbent(draft, now)]
@@ -69,10 +69,10 @@ def accept_locked(
     status, why = review.status_of(draft, now)
     kept = replace(draft, status=status, note=_note(draft.note, why))
     if draft.replaces is None:
-        rule = _rule(kept, context, new_id(current.ids()), born, created)
+        rule = rule_of(kept, context, new_id(current.ids()), born, created)
         return Accepted(table.write(store, rule), tuple(marked))
     incumbent = next(rule for rule in current.rules if rule.id == draft.replaces)
-    rule = _rule(kept, context, incumbent.id, born, incumbent.created)
+    rule = rule_of(kept, context, incumbent.id, born, incumbent.created)
     changes = _changes(incumbent, rule)
     changed = table.update(store, rule.id, changes, context.roots)
     # The merged rules go last: a run that is killed here loses none, and a second one goes on.
@@ -106,7 +106,8 @@ def _acceptance(finding: Finding) -> Finding:
     return replace(finding, message=f"[acceptance] {finding.message}")
 
 
-def _rule(draft: Draft, context: Context, rule_id: str, born: int, created: str) -> Rule:
+def rule_of(draft: Draft, context: Context, rule_id: str, born: int, created: str) -> Rule:
+    """Return the rule that a checked draft becomes."""
     then = wording.clause(draft.then)
     return Rule(
         id=rule_id,
@@ -139,8 +140,12 @@ def _changes(old: Rule, new: Rule) -> dict[str, object | None]:
             changes[name] = list(getattr(new, name)) or None
     if old.evidence != new.evidence:
         changes["evidence"] = [rules.evidence_fields(item) for item in new.evidence] or None
-    said = conditions.key(old.when), old.effect, frozenset(old.match)
-    if said != (conditions.key(new.when), new.effect, frozenset(new.match)):
-        # Another condition is another claim: its record starts now.
+    if is_renewed(old, new):
         changes["born"] = new.born
     return changes
+
+
+def is_renewed(old: Rule, new: Rule) -> bool:
+    """Tell whether a reworded rule is another claim, whose record starts now."""
+    said = conditions.key(old.when), old.effect, frozenset(old.match)
+    return said != (conditions.key(new.when), new.effect, frozenset(new.match))

@@ -132,7 +132,7 @@ def _fields(draft: Draft) -> Iterator[Finding]:
             yield Finding("field-value", name, message, f"Write {expected}.", expected=expected)
     for feature in draft.match:
         reason = features.fault(feature)
-        if reason is not None:
+        if reason is not None and not redact.holds_secret(feature):
             yield Finding("match-invalid", "match", f"{reason}.", "Mend or drop that feature.")
 
 
@@ -156,13 +156,15 @@ def _wording(draft: Draft) -> Iterator[Finding]:
             yield Finding("hostile-characters", name, message, "Take them out.")
         mark = wording.markup(flat)
         if mark is not None:
-            message = f"`{name}` holds markup that could close rose's block: {mark[:40]}."
+            shown = redact.beginning(mark, 40)
+            message = f"`{name}` holds markup that could close rose's block: {shown}."
             repair = "Write it without angle brackets and code fences."
             yield Finding("hostile-characters", name, message, repair)
     yield from _note(draft.note)
     parts = (("when", draft.when), ("then", draft.then), ("note", draft.note))
     quoted = [("evidence", item.quote) for item in draft.evidence]
-    for name, value in (*parts, *quoted):
+    met = [("match", feature) for feature in draft.match]
+    for name, value in (*parts, *quoted, *met):
         if redact.holds_secret(value):
             message = f"`{name}` holds something that looks like a secret."
             yield Finding("secret", name, message, "Write the rule without it.")
@@ -185,10 +187,12 @@ def _condition(draft: Draft, context: Context) -> Iterator[Finding]:
     when = draft.condition
     named = conditions.named_lesson(when, context.roots, context.lessons, draft.match)
     if conditions.is_vacuous(when):
-        message = f"`{when[:60]}` holds for every task."
+        message = f"`{redact.beginning(when, 60)}` holds for every task."
         yield Finding("when-vacuous", "when", message, "Name a kind of task.")
     elif named is not None:
-        message = f"The condition is about `{named[:60]}`, not about a kind of task."
+        message = (
+            f"The condition is about `{redact.beginning(named, 60)}`, not about a kind of task."
+        )
         repair = "Name the kind of task, and the lesson in `then`."
         yield Finding("when-names-a-lesson", "when", message, repair)
 

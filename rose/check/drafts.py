@@ -25,13 +25,12 @@ SUFFIX = ".md"
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """What was read: the draft, the id of its slot, what is wrong with the file itself.
+    """What was read: the draft, and what is wrong with the file itself.
 
     `broken` are the fields that say nothing. Without a readable header there is no draft.
     """
 
     draft: Draft | None
-    rule_id: str
     faults: tuple[Finding, ...]
     broken: frozenset[str] = frozenset()
 
@@ -46,7 +45,7 @@ def read(text: str, where: str, slot: str, context: Context) -> Paper:
     fields, body, findings = frontmatter.read(text, where)
     reader = rules.Reader(text, where, fields, findings)
     if errors(findings) or reader.is_bare():
-        return Paper(None, slot.removesuffix(SUFFIX), tuple(findings))
+        return Paper(None, tuple(findings))
     rule_id = _rule_id(reader, slot)
     standing = [rule.id for rule in context.rules if rule.id == rule_id]
     draft = Draft(
@@ -64,7 +63,7 @@ def read(text: str, where: str, slot: str, context: Context) -> Paper:
     reader.number("born")
     reader.text("created")
     _check_targets(reader, draft, context)
-    return Paper(draft, rule_id, tuple(findings), frozenset(reader.broken))
+    return Paper(draft, tuple(findings), frozenset(reader.broken))
 
 
 def check(paper: Paper, context: Context) -> Iterator[Finding]:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 # Four bytes for each of the characters that a lesson may have.
 MOST_BYTES = 4_000_000
-_MEANWHILE = "[acceptance] The store's lock, and what is written there meanwhile."
-_WHOSE = "[acceptance] Whose session it is: the transcript was taken at your word."
+_MEANWHILE = "[acceptance] Not checked: what others write to the store until it is accepted."
+_WHOSE = "[acceptance] Not checked: whose session it is."
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +109,7 @@ def of_lesson(holding: Holding, given: Submission) -> Judgement:
     try:
         raw = files.read_bytes(given.path, MOST_BYTES)
     except OSError as error:
-        message = f"The file cannot be read: {error.strerror or error}."
-        fault = Finding("lesson-unreadable", given.where, message, "Name a file of text.")
+        fault = _unreadable(given.where, error, "Name a file of text.")
         return Judgement((fault, *_session(given, ())[1]))
     evidence = lesson.evidence_of(raw)
     regions, faults = _session(given, evidence)
@@ -126,11 +125,20 @@ def of_lesson(holding: Holding, given: Submission) -> Judgement:
         faults = [*doubts, *faults]
         if incumbent is not None:
             path = os.path.join(holding.store.base, incumbent.path)
-            kept = lesson.evidence_of(files.read_bytes(path))
+            try:
+                kept = lesson.evidence_of(files.read_bytes(path, MOST_BYTES))
+            except OSError as error:
+                repair = "Make it readable: what it quotes already needs no transcript."
+                faults = [_unreadable(incumbent.path, error, repair), *faults]
     draft = lesson.LessonDraft(raw, given.where, incumbent)
     checked = lesson.check_lesson(draft, lesson.LessonContext(shelf, regions, frozenset(kept)))
     path = "" if incumbent is None else incumbent.path
     return Judgement(_joined(checked, faults), path, residue=_residue(evidence))
+
+
+def _unreadable(where: str, error: OSError, repair: str) -> Finding:
+    message = f"The file cannot be read: {error.strerror or error}."
+    return Finding("lesson-unreadable", where, message, repair)
 
 
 def _session(given: Submission, evidence: Iterable[Evidence]) -> tuple[Regions, list[Finding]]:
@@ -143,8 +151,7 @@ def _session(given: Submission, evidence: Iterable[Evidence]) -> tuple[Regions, 
         regions = quotes.gather(evidence, base.regions(transcript))
     except RoseError as error:
         return {}, [_unverified(given, str(error))]
-    tally = transcript.tally
-    if not session or tally.torn + tally.foreign + tally.oversized >= tally.rows:
+    if not session or transcript.tally.is_foreign:
         return {}, [_unverified(given, "It holds no session that rose can read.")]
     return {session: regions}, []
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from rose import redact
 from rose.check import orders, quotes
 from rose.findings import Finding
 from rose.routing import conditions, forgotten, questions
@@ -33,7 +34,7 @@ def check(draft: Draft, context: Context) -> Iterator[Finding]:
     for where, text in (("when", draft.when), ("then", draft.then)):
         said = orders.find(text, is_condition=where == "when")
         if said is not None:
-            message = f"`{where}` reads like an order: {said[:60]}."
+            message = f"`{where}` reads like an order: {redact.beginning(said, 60)}."
             repair = "Say for which kind of task, and where its knowledge lies; nothing else."
             yield Finding("gives-orders", where, message, repair)
 
@@ -56,7 +57,7 @@ def _evidence(draft: Draft, context: Context) -> Iterator[Finding]:
 
 def _persons(draft: Draft, context: Context) -> Iterator[Finding]:
     for rule in context.taken_over(draft):
-        if rule.origin == "manual" or rule.approval is not None:
+        if rule.is_persons:
             how = "written" if rule.origin == "manual" else rule.approval
             message = f"{rule.id} was {how} by a person; reflection does not change it."
             repair = "Write a rule of its own, for a condition of its own."

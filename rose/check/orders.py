@@ -41,7 +41,7 @@ _PATH = re.compile(r"\S*[/.]\S+")
 
 
 def find(text: str, *, is_condition: bool) -> str | None:
-    """Return the first words of a text that give an order, None where there are none."""
+    """Return a text from the first words on that give an order, None where there are none."""
     plain = _PATH.sub(lambda path: "x" * len(path[0]), text)
     found = _OVERRIDES.search(text) or _OUTSIDE.search(text) or _SIGNS.search(plain)
     if found is None:
@@ -49,4 +49,4 @@ def find(text: str, *, is_condition: bool) -> str | None:
     if found is None and not is_condition:
         verbs = _VERB.finditer(plain)
         found = next((v for v in verbs if not _SUBORDINATE.search(plain[: v.start()])), None)
-    return None if found is None else text[found.start() : found.end() + 40]
+    return None if found is None else text[found.start() :]

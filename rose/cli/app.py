@@ -35,8 +35,16 @@ COMMANDS = {
     "show": "lessons",
     "list": "lessons",
     "archive": "lessons",
+    "import": "import_",
     "search": "search",
     "evidence": "search",
+    "recall": "recall",
+    "trace": "trace",
+    "replay": "trace",
+    "rerank": "judge",
+    "filter": "judge",
+    "compress": "judge",
+    "eval": "evaluate",
     "config": "config",
     "doctor": "doctor",
     "trust": "trust",
@@ -89,14 +97,16 @@ def run(arguments: Sequence[str]) -> int:
         # What is printed at last can fail too, and here somebody answers for it.
         terminal.flush()
     except (KeyboardInterrupt, typer.Abort):
-        terminal.settle()
-        terminal.say("rose: interrupted.")
-        return INTERRUPTED
+        code = INTERRUPTED
     except SystemExit:
         # Typer's answer to a pipe whose reader has enough; nothing else here exits.
         return 0
     except Exception as error:  # noqa: BLE001 - the edge, where every error becomes a code
         return _code_of(error)
+    if code == INTERRUPTED:
+        # Typer says so by this code or by an exception, by version.
+        terminal.settle()
+        terminal.say("rose: interrupted.")
     return code if isinstance(code, int) else 0
 
 

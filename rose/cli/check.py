@@ -26,7 +26,7 @@ class Kind(str, Enum):
     lesson = "lesson"
 
 
-@app.command("check")
+@app.command("check", short_help="Judge a draft of a rule or a lesson; nothing is written.")
 def check(
     *,
     draft: Annotated[str, typer.Argument(metavar="DRAFT", help="The draft's file.")],

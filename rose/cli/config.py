@@ -13,6 +13,8 @@ from rose.errors import UsageError
 from rose.store import setup
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from rose.layout import Store
 
 # Up to each call; a stored one would change what a replay gives.
@@ -43,9 +45,9 @@ def show_or_set(
         raise UsageError("`--unset KEY` stands alone.")
     store = terminal.writable(home=home)
     if unset:
-        _change(store, unset, None)
+        _change(store, unset, None, as_json=as_json)
     elif value is not None:
-        _change(store, key, value)
+        _change(store, key, value, as_json=as_json)
     elif key:
         _print_one(store, key, as_json=as_json)
     else:
@@ -57,16 +59,20 @@ def _refuse_per_call(name: str) -> None:
         raise UsageError(f"`{name}` is no setting: how much a call returns is up to each call.")
 
 
-def _change(store: Store, name: str, value: str | None) -> None:
+def _change(store: Store, name: str, value: str | None, *, as_json: bool) -> None:
     if value is None:
-        value = config.get(config.Settings(), name)
-    config.set_value(store, name, value)
+        config.unset(store, name)
+    else:
+        config.set_value(store, name, value)
     settings, findings = config.read(store)
     if settings.ledger_share == "commit":
         terminal.report(setup.init(store, settings).findings)
     terminal.report(findings)
     terminal.refresh(terminal.stores())
-    terminal.out(f"{name} = {config.get(settings, name)}")
+    if as_json:
+        terminal.emit(_entry(config.KEYS[name], settings, config.overrides(store)))
+    else:
+        terminal.out(f"{name} = {config.get(settings, name)}")
 
 
 def _print_one(store: Store, name: str, *, as_json: bool) -> None:
@@ -74,40 +80,37 @@ def _print_one(store: Store, name: str, *, as_json: bool) -> None:
     value = config.get(settings, name)
     terminal.report(findings)
     if as_json:
-        terminal.emit(_entry(config.KEYS[name], settings))
+        terminal.emit(_entry(config.KEYS[name], settings, config.overrides(store)))
     else:
         terminal.out(value)
 
 
 def _print_all(store: Store, *, as_json: bool) -> None:
     settings, findings = config.read(store)
+    given = config.overrides(store)
     terminal.report(findings)
     if as_json:
         terminal.emit(
             {
                 "file": store.config,
-                "settings": [_entry(key, settings) for key in config.KEYS.values()],
+                "settings": [_entry(key, settings, given) for key in config.KEYS.values()],
                 "findings": [finding.as_json() for finding in findings],
             }
         )
         return
     for key in config.KEYS.values():
         value = config.get(settings, key.name)
-        mark = "" if _is_set(key, settings) else " (default)"
+        mark = "" if key.name in given else " (default)"
         terminal.out(f"{key.name:<{COLUMN}}{value}{mark}")
         terminal.out(f"    {key.help}: {key.expected}")
 
 
-def _is_set(key: config.Key, settings: config.Settings) -> bool:
-    return config.get(settings, key.name) != config.get(config.Settings(), key.name)
-
-
-def _entry(key: config.Key, settings: config.Settings) -> dict[str, object]:
+def _entry(key: config.Key, settings: config.Settings, given: Collection[str]) -> dict[str, object]:
     return {
         "key": key.name,
         "value": config.get(settings, key.name),
         "default": config.get(config.Settings(), key.name),
-        "set": _is_set(key, settings),
+        "set": key.name in given,
         "expected": key.expected,
         "help": key.help,
     }

@@ -2,44 +2,40 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
 from typing import TYPE_CHECKING
 
 from rose import config, session
 from rose.check import accept, context, decide
 from rose.check.checks import Draft
 from rose.cli import page, terminal
-from rose.history.commit import commit
-from rose.reflection import journal
+from rose.errors import RoseError
+from rose.reflection import commits, journal, notes
+from rose.reflection.commits import Told
 from rose.report import rulebook, sources
-from rose.routing import ledger, rules
+from rose.routing import forgotten, rules, table
 from rose.store import lessons
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rose.check.checks import Context
     from rose.check.decide import Decided
-    from rose.layout import Store, Stores
-    from rose.routing.rules import Rule
+    from rose.layout import Stores
     from rose.store.lessons import Holding
 
 
 def teach(stores: Stores, when: str, then: str, *, skip: bool, home: bool, as_json: bool) -> None:
     """Check a rule that a person typed, write it and print it; raises Refused."""
-    store = terminal.writable(home=home)
+    source = lessons.hold(terminal.writable(home=home))
     draft = Draft(when, then, effect="skip" if skip else "prefer")
-    accepted = accept.accept_rule(
-        store,
-        draft,
-        _context(stores, store),
-        born=ledger.read(store).greatest_n,
-        created=session.now(),
-    )
+    against = _context(stores, source)
+    accepted = accept.accept_rule(source.store, draft, against, created=session.now())
     rule = accepted.rule
-    journal.decided(store, "teach", [rule.id], session.now())
-    _follow_up(stores, store, [rule.path], f"teach {rule.id}", _line(store, rule))
-    _print(stores, store, decide.Decided(rule, accepted.warnings), as_json=as_json)
+    journal.decided(source.store, "teach", [rule.id], session.now())
+    told = [Told("teach", rule.id, rules.line(rule))]
+    _follow_up(stores, source, {rule.path: ""}, told)
+    _print(stores, source, decide.Decided(rule, accepted.warnings), as_json=as_json)
 
 
 def decide_on(stores: Stores, source: Holding, action: str, rule_id: str, *, as_json: bool) -> None:
@@ -48,27 +44,29 @@ def decide_on(stores: Stores, source: Holding, action: str, rule_id: str, *, as_
     if action == "forget":
         _forget(stores, source, rule_id, as_json=as_json)
         return
+    was = _digests(table.read(store, source.settings.lessons_paths).stamps)
     if action == "decline":
         decided = decide.decline(store, rule_id, source.settings.lessons_paths)
     else:
         change = decide.restore if action == "restore" else decide.approve
-        decided = change(store, rule_id, _context(stores, store))
+        decided = change(store, rule_id, _context(stores, source))
     journal.decided(store, action, [decided.rule.id], session.now())
+    told = [Told(action, rule_id, rules.line(decided.rule))]
     if decided.declined:
         others = [other.id for other in decided.declined]
         journal.decided(store, "decline", others, session.now())
-    changed = [rule.path for rule in (decided.rule, *decided.declined)]
-    _follow_up(stores, store, changed, f"{action} {rule_id}", _line(store, decided.rule))
-    _print(stores, store, decided, as_json=as_json)
+        told += [Told("decline", other.id, rules.line(other)) for other in decided.declined]
+    paths = [rule.path for rule in (decided.rule, *decided.declined)]
+    _follow_up(stores, source, {path: was.get(path, "") for path in paths}, told)
+    _print(stores, source, decided, as_json=as_json)
 
 
 def _forget(stores: Stores, source: Holding, rule_id: str, *, as_json: bool) -> None:
     store = source.store
-    path = os.path.join(store.routing, f"{rule_id}.md")
+    was = _digests([table.path_of(store, rule_id), forgotten.path_of(store, rule_id)])
     left = decide.forget(store, rule_id, source.settings.lessons_paths, session.now())
     journal.decided(store, "forget", [rule_id], session.now())
-    changed = [path] if left is None else [path, left]
-    _follow_up(stores, store, changed, f"forget {rule_id}", "")
+    _follow_up(stores, source, was, [Told("forget", rule_id)])
     if as_json:
         terminal.emit({"id": rule_id, "forgotten": True, "rejection": left})
         return
@@ -79,28 +77,36 @@ def _forget(stores: Stores, source: Holding, rule_id: str, *, as_json: bool) -> 
     terminal.out(sources.read(stores).routing_line())
 
 
-def _context(stores: Stores, store: Store) -> Context:
-    cap = config.read(stores.first())[0].routing_max_tokens
-    return context.of_store(lessons.hold(store), cap)
+def _context(stores: Stores, source: Holding) -> Context:
+    return context.of_store(source, config.read(stores.first())[0].routing_max_tokens)
 
 
-def _line(store: Store, rule: Rule) -> str:
-    return rules.line(rule, store.prefix)
+def _digests(paths: Iterable[str]) -> dict[str, str]:
+    """Return the digests of files as they are now; one that cannot be read is left out."""
+    found = {}
+    for path in paths:
+        with contextlib.suppress(RoseError):
+            found[path] = notes.digest(notes.text_of(path))
+    return found
 
 
-def _follow_up(stores: Stores, store: Store, paths: Sequence[str], subject: str, line: str) -> None:
-    """Bring index and layer up to date, and commit where the config asks for it."""
+def _follow_up(
+    stores: Stores, source: Holding, was: Mapping[str, str], told: Sequence[Told]
+) -> None:
+    """Bring index and layer up to date, and commit where the config asks for it.
+
+    `was` holds the digest that each file which changed had before.
+    """
+    now = _digests(was)
     terminal.refresh(stores)
-    if config.read(store)[0].git_commit != "auto":
-        return
-    message = f"rose: {subject}\n\n{line}".rstrip()
-    done = commit(store.base, paths, message)
-    if done.reason != "committed":
-        terminal.say(f"rose: not committed: {done.reason}.")
+    changed = {path: (was[path], digest) for path, digest in now.items()}
+    said = commits.commit(source, changed, commits.message("", told))
+    if said not in ("", "committed"):
+        terminal.say(f"rose: not committed: {said}.")
 
 
-def _print(stores: Stores, store: Store, decided: Decided, *, as_json: bool) -> None:
-    rule = decided.rule
+def _print(stores: Stores, source: Holding, decided: Decided, *, as_json: bool) -> None:
+    rule, prefix = decided.rule, source.store.prefix
     found = sources.read(stores)
     place = rulebook.place_of(found, rule.id)
     terminal.report(decided.warnings)
@@ -110,11 +116,11 @@ def _print(stores: Stores, store: Store, decided: Decided, *, as_json: bool) -> 
         declined = [other.id for other in decided.declined]
         terminal.emit({**shown, "warnings": warnings, "declined": declined})
         return
-    terminal.out(_line(store, rule))
+    terminal.out(rules.line(rule, prefix))
     terminal.out(f"{rule.id}  {rule.status}  {terminal.short(rule.path)}")
     for other in decided.declined:
         terminal.out(f"{other.id}  declined, since it says the opposite:")
-        page.items([_line(store, other)])
+        page.items([rules.line(other, prefix)])
     cap = found.first.settings.routing_max_tokens
     if place is not None and place.waits:
         terminal.out(f"not in the layer: {rulebook.reason(place, cap)}")

@@ -53,7 +53,7 @@ class Stage:
         return {**kept, "HOME": os.path.join(self.top, "home"), "COLUMNS": "80"}
 
 
-@app.command("demo")
+@app.command("demo", short_help="Watch rose learn a rule and hand it to the next session.")
 def demo(
     *,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the folder behind.")] = False,

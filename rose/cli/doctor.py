@@ -17,7 +17,7 @@ from rose.report.diagnosis import Around
 INDENT = " " * 20
 
 
-@app.command("doctor")
+@app.command("doctor", short_help="Say what is wired, what is broken, and how to mend it.")
 def doctor(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,

@@ -21,7 +21,7 @@ WHEN = 18
 WHAT = 18
 
 
-@app.command("history")
+@app.command("history", short_help="Tell the life of a rule, or what changed lately.")
 def history(
     *,
     rule: Annotated[

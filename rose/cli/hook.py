@@ -13,7 +13,7 @@ from rose.cli.app import app
 from rose.hosts import wire
 
 
-@app.command("hook")
+@app.command("hook", short_help="Answer one event of a host (programs call this).")
 def hook(
     *,
     context: typer.Context,

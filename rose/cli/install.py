@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rose import refresh, trust
-from rose.cli import terminal
+from rose.cli import reflectors, terminal, trust
 from rose.cli.app import app
 from rose.errors import NoStore, RoseError, UsageError
 from rose.findings import Refused
 from rose.hosts import agents_md, installation, receipt, wiring
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rose.findings import Finding
     from rose.hosts.installation import Outcome, Target
+    from rose.layout import Store
 
 HostOption = Annotated[
     list[str] | None,
@@ -48,7 +50,11 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JS
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What was asked for, and where it goes; `folder` is the project's."""
+    """What was asked for, and where it goes; `folder` is the project's.
+
+    `trusts` is the store that is to be trusted once a program is wired: to wire a project by
+    hand is to say that its store may be used.
+    """
 
     remove: bool
     is_block: bool
@@ -56,9 +62,10 @@ class Call:
     folder: str | None
     receipt: str
     targets: tuple[Target, ...]
+    trusts: Store | None = None
 
 
-@app.command("install")
+@app.command("install", short_help="Let agent programs call rose: write its hooks.")
 def install(
     *,
     host: HostOption = None,
@@ -79,7 +86,7 @@ def install(
     _run(call, as_json=as_json)
 
 
-@app.command("uninstall")
+@app.command("uninstall", short_help="Take rose's hooks out of agent programs' settings.")
 def uninstall(
     *,
     host: HostOption = None,
@@ -124,16 +131,11 @@ def _call(
         )
     folder = None if store is None else wiring.folder_of(store.base, os.getcwd())
     local = store.local if store is not None and scope == "project" else None
-    # To wire a project by hand is to say that its store may be used.
-    is_wiring = local is not None and store is not None and not (remove or dry_run)
-    if store is not None and is_wiring and not trust.is_trusted(store, os.environ):
-        refresh.afresh(terminal.stores(), store)
-        trust.add(store, os.environ)
-        where = terminal.short(store.dot)
-        terminal.say(f"{where} is trusted from now on (`rose trust --revoke`).")
+    trusts = None if local is None or remove or dry_run else store
     place = receipt.place(local, os.environ)
     if block:
-        return Call(remove, True, dry_run, folder, place, (agents_md.target(folder or ""),))
+        aim = agents_md.target(folder or "")
+        return Call(remove, True, dry_run, folder, place, (aim,), trusts)
     hosts = list(dict.fromkeys(named or ()))
     if not hosts and shared:
         hosts = ["claude-code"]
@@ -146,7 +148,7 @@ def _call(
     targets = tuple(
         installation.target(name, scope, folder or "", os.environ, shared=shared) for name in hosts
     )
-    return Call(remove, False, dry_run, folder, place, targets)
+    return Call(remove, False, dry_run, folder, place, targets, trusts)
 
 
 def _run(call: Call, *, as_json: bool) -> None:
@@ -158,6 +160,9 @@ def _run(call: Call, *, as_json: bool) -> None:
             refused += made.findings
         else:
             outcomes.append(made)
+    if outcomes and call.trusts is not None and trust.begin(call.trusts):
+        where = terminal.short(call.trusts.dot)
+        terminal.say(f"{where} is trusted from now on (`rose trust --revoke`).")
     if as_json:
         terminal.emit(
             {
@@ -216,7 +221,33 @@ def _print(call: Call, outcomes: list[Outcome]) -> None:
         for note in _notes(call, outcome):
             terminal.say(f"{'':<12} {note}")
     if call.remove and not shown and outcomes:
-        terminal.say("Nothing of rose was found.")
+        terminal.say("Nothing of rose was found there.")
+    for line in _after(call):
+        terminal.say(line)
+
+
+def _after(call: Call) -> Iterator[str]:
+    """Yield what of rose is left elsewhere, or who will be asked after each session."""
+    if call.dry_run:
+        return
+    if call.remove:
+        for each in wiring.wired(call.folder, os.environ):
+            yield f"{terminal.short(each.path)} calls rose still: {each.removal} takes it out."
+        block = agents_md.target(call.folder or "")
+        if call.folder and agents_md.faults(block) is not None:
+            path = terminal.short(block.path)
+            yield f"{path} holds rose's block still: `rose uninstall --agents-md` takes it out."
+        return
+    stores = terminal.stores()
+    if stores.project is None or call.is_block:
+        return
+    asked = [reflectors.of(stores, None).choose(aim.host.name) for aim in call.targets]
+    names = ", ".join(sorted({backend.name for backend in asked if backend is not None}))
+    if names:
+        yield (
+            f"After each session {names} is asked what it taught, within the limits of `rose "
+            "config`; `rose config reflection.backend offline` asks nobody."
+        )
 
 
 def _done(call: Call, outcome: Outcome) -> str:

@@ -47,9 +47,12 @@ def add(
     """
     if body is not None and file:
         raise UsageError("Give --body or --file, not both.")
+    if body == "-":
+        raise UsageError("Standard input is `--file -`.")
     store = terminal.writable(home=home)
     text = body if body is not None else _text(file)
     settings = config.read(store)[0]
+    twins = [old for old in lessons.scan(store, settings).lessons if old.title == title.strip()]
     lesson = write.add(
         store,
         settings,
@@ -61,6 +64,8 @@ def add(
         created=session.now(),
     )
     terminal.refresh(terminal.stores())
+    for twin in twins:
+        terminal.say(f"warning: {twin.id} has this title too.")
     if as_json:
         terminal.emit(_as_json(lesson, store))
     else:

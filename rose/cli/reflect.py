@@ -14,6 +14,7 @@ from rose.backends import registry
 from rose.cli import reflectall, reflectors, reflectpage, terminal
 from rose.cli.app import app
 from rose.errors import Locked, UsageError
+from rose.hosts import registry as hosts
 from rose.reflection import find, queue, reflect, undo, worker
 from rose.report import sources
 
@@ -54,7 +55,7 @@ DryRunFlag = Annotated[
 WorkerFlag = Annotated[bool, typer.Option("--worker", hidden=True)]
 
 
-@app.command("reflect")
+@app.command("reflect", short_help="Learn from sessions: credit rules, write what was missing.")
 def reflect_command(
     *,
     transcript: TranscriptPath = None,
@@ -79,7 +80,8 @@ def reflect_command(
         "--pending": pending,
         "--all": every,
     }
-    _check_words([name for name, given in ways.items() if given], backend, dry_run=dry_run)
+    named_ways = [name for name, given in ways.items() if given]
+    _check_words(named_ways, backend, host, dry_run=dry_run)
     stores = terminal.stores()
     if is_worker:
         _work_quietly(stores)
@@ -113,14 +115,16 @@ def _work(stores: Stores, backend: str | None, *, as_json: bool) -> None:
     reflectpage.show_summary(summary, sources.read(stores), as_json=as_json)
 
 
-def _check_words(ways: list[str], backend: str | None, *, dry_run: bool) -> None:
+def _check_words(ways: list[str], backend: str | None, host: str | None, *, dry_run: bool) -> None:
     """Raise UsageError unless the call says exactly which sessions are meant."""
     if len(ways) > 1:
         raise UsageError(f"{ways[0]} and {ways[1]} do not go together; give one of them.")
     if not ways:
         raise UsageError("Say which: --transcript PATH, --session ID, --pending or --all.")
-    if backend is not None and backend not in registry.NAMES:
-        raise UsageError(f"There is no backend {backend!r}. There are {', '.join(registry.NAMES)}.")
+    if backend is not None:
+        registry.check(backend)
+    if host is not None and host not in hosts.HOSTS:
+        raise UsageError(f"There is no host {host!r}. There are {', '.join(hosts.HOSTS)}.")
     if dry_run and ways == ["--pending"]:
         raise UsageError("--dry-run does not go with --pending; name a session with --session.")
 

@@ -78,7 +78,10 @@ def _progress(total: int, *, is_shown: bool) -> Iterator[Callable[[int, str], No
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    # What goes to a file must not be drawn above the bar instead.
+    is_shared = sys.stdout.isatty()
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, redirect_stdout=is_shared) as bar:
         task = bar.add_task("sessions", total=total)
 
         def beside_the_bar(number: int, line: str) -> None:

@@ -9,6 +9,7 @@ import typer
 from rose import text as texts
 from rose.cli import page, terminal
 from rose.report import learned, rulebook
+from rose.routing import rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,6 +73,8 @@ def _asked(asked: Asked) -> Iterator[str]:
         return
     spent = asked.usage
     cost = f"{spent.input_tokens} tokens read, {spent.output_tokens} written"
+    if not (spent.input_tokens or spent.output_tokens):
+        cost = "it does not tell its tokens"
     yield f"{asked.backend}{model}: " + ("an answer that was kept" if asked.is_kept else cost)
     if said.malformed:
         yield f"{page.count(len(said.malformed), 'part')} of the answer set aside, see the trace"
@@ -118,7 +121,8 @@ def _change(step: Step, outcome: Outcome, found: Sources) -> Iterator[str]:
         yield f"would have {verb} {'a rule' if change.rule is None else step.rule}"
         yield texts.clean_line(f"- When {change.when}: {change.then}")
         return
-    waits = ", waits for you: rose route --approve or --decline" * (step.status == "proposed")
+    waits = f", waits for you: rose route --approve {step.rule} or --decline {step.rule}"
+    waits = waits if step.status == "proposed" else ""
     met = f" (match: {', '.join(place.rule.match)})" if place.rule.match else ""
     yield f"{verb} {step.rule}{met}{waits}"
     yield place.text
@@ -234,9 +238,14 @@ def show_undone(undone: Undone, found: Sources, *, as_json: bool) -> None:
     page.items(f"{rule} is deleted" for rule in undone.deleted)
     page.items(f"{rule} was gone already" for rule in undone.gone)
     page.items(f"{rule} is as it was before" for rule in undone.restored)
-    page.items(f"{rule} is left alone: {why}" for rule, why in undone.left)
+    page.items(f"{name} is left alone: {why}{_deleting(name)}" for name, why in undone.left)
     if not (undone.deleted or undone.gone or undone.restored or undone.left):
         page.items(["it had changed no rule; its credit no longer counts"])
     if undone.commit not in QUIET:
         terminal.say(f"rose: not committed: {undone.commit}.")
     terminal.out(found.routing_line())
+
+
+def _deleting(name: str) -> str:
+    """Return how a rule that was left alone is deleted all the same."""
+    return f"; rose route --forget {name} deletes it" if rules.ID.fullmatch(name) else ""

@@ -31,7 +31,7 @@ Decline = Annotated[str | None, typer.Option(metavar="ID", help="Do not use a ru
 Explain = Annotated[str | None, typer.Option(metavar="ID", help="Say all about a rule.")]
 
 
-@app.command("route")
+@app.command("route", short_help="List the selection rules, or teach, decide, explain one.")
 def route(
     *,
     when: WhenText = None,

@@ -29,7 +29,7 @@ MAX_QUESTIONS = 3
 SHORT_ID = 8
 
 
-@app.command("status")
+@app.command("status", short_help="Say what there is, what was learned, and what is broken.")
 def status(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
@@ -60,6 +60,10 @@ def status(
     page.row("queue", *_queue(found.queue))
     page.row("hook", _hook(found))
     page.row("broken", *_broken(found))
+    lost = found.sources.survey.lost()
+    if lost:
+        one = page.count(len(lost), "rule leads", "rules lead")
+        page.row("lost", f"{one} to no lesson in use: rose route shows which")
 
 
 def _stores(found: Overview) -> Iterator[str]:
@@ -185,11 +189,11 @@ def _queue(queue: Queue) -> Iterator[str]:
     if not waiting and not queue.failed:
         yield "empty"
         return
-    if waiting:
-        yield (
-            f"{queue.pending} pending, {queue.working} in work: rose reflect --pending works "
-            "them now"
-        )
+    if queue.working:
+        yield f"{queue.pending} pending, {queue.working} in work: a worker is at it"
+    elif waiting:
+        yield f"{queue.pending} pending: rose reflect --pending works them now"
+        yield "a third try that fails too counts what was observed, without a model"
     for failed in queue.failed[-MAX_FAILED:]:
         yield f"failed after {page.count(failed.tries, 'try', 'tries')}: {failed.reason}"
         yield f"  again: {page.retry(failed.session)}"

@@ -86,6 +86,11 @@ def pour(data: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
+def read_in() -> bytes:
+    """Return all that stands on standard input."""
+    return sys.stdin.buffer.read()
+
+
 def out(text: str = "") -> None:
     """Print a line of the result to standard output."""
     _write(sys.stdout, text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from rose.cli import terminal
 from rose.cli.app import app
 from rose.errors import UsageError
 from rose.hosts import wire
+
+if TYPE_CHECKING:
+    from rose.layout import Store
 
 
 @app.command("trust")
@@ -31,15 +34,21 @@ def trust_command(
     if store.kind == "home":
         terminal.out("The home store is your own; nothing to decide.")
         return
-    if not revoke and not trust.is_trusted(store, os.environ):
-        # First: what cannot be made anew is not to be trusted.
-        refresh.afresh(found, store)
-    changed = (trust.remove if revoke else trust.add)(store, os.environ)
+    changed = trust.remove(store, os.environ) if revoke else begin(store)
     state = "trusted" if trust.is_trusted(store, os.environ) else "not trusted"
     terminal.out(f"{terminal.short(store.dot)} is {state}{'' if changed else ' already'}.")
 
 
-@app.command("off")
+def begin(store: Store) -> bool:
+    """Trust a store from now on, and tell whether that is new."""
+    if trust.is_trusted(store, os.environ):
+        return False
+    # First: what cannot be made anew is not to be trusted.
+    refresh.afresh(terminal.stores(), store)
+    return trust.add(store, os.environ)
+
+
+@app.command("off", short_help="Switch rose off for one session.")
 def off_command(
     *,
     named: Annotated[

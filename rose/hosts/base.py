@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 
 RESULT_CHARS = 200_000
 
-# The first words of the block that rose injects. Text that holds them is rose's own, wherever it
+# The first words of the blocks that rose injects. Text that holds them is rose's own, wherever it
 # stands: a rule must not be able to prove itself.
 BLOCK_HEADING = "rose routing layer v1"
+RECALL_HEADING = "rose recall v1"
+HEADINGS = (BLOCK_HEADING, RECALL_HEADING)
 # The first words of every question that rose's reflection puts to a forked session.
 REFLECTION_MARKER = "<rose-reflection"
 REFLECTION_END = REFLECTION_MARKER.replace("<", "</")
@@ -121,6 +123,11 @@ class Tally:
     oversized: int = 0
     unread: int = 0
 
+    @property
+    def is_foreign(self) -> bool:
+        """Tell whether no row is of a host's making."""
+        return self.torn + self.foreign + self.oversized >= self.rows
+
 
 class Transcript(Protocol):
     """A session as its host wrote it down. Every pass reads the files again."""
@@ -143,21 +150,25 @@ class Transcript(Protocol):
 
 def strip_block(text: str) -> str:
     """Return the text without any block of rose in it."""
-    if BLOCK_HEADING not in text:
+    if not _holds_heading(text):
         return text
     kept: list[str] = []
     inside = rules = False
     for line in text.split("\n"):
-        if BLOCK_HEADING in line:
+        if _holds_heading(line):
             inside, rules = True, False
             continue
-        is_rule = line.startswith("- ")
-        # The block has no blank line, and its rules are its last lines.
+        is_rule = line.startswith(("- ", "> "))
+        # A block has no blank line, and its rules or lessons are its last lines.
         inside = inside and bool(line.strip()) and (is_rule or not rules)
         rules = inside and is_rule
         if not inside:
             kept.append(line)
     return "\n".join(kept)
+
+
+def _holds_heading(text: str) -> bool:
+    return any(heading in text for heading in HEADINGS)
 
 
 def strip_own(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rose.hosts import codex_calls, typed
-from rose.hosts.base import BLOCK_HEADING, Boundary, Event, Injection, Prompt, Said, Tally
+from rose.hosts.base import HEADINGS, Boundary, Event, Injection, Prompt, Said, Tally
 from rose.hosts.calls import Pairing, block_texts, clip, text_in, text_of
 
 if TYPE_CHECKING:
@@ -148,4 +148,4 @@ def _injected(item: Mapping[str, object], content: str | list[object]) -> list[s
         pairs = zip(blocks, kinds, strict=False)
         blocks = [b for b, kind in pairs if isinstance(kind, str) and kind.startswith(_HOOK_KINDS)]
         return [text for text in block_texts(blocks) if text.strip()]
-    return [text for text in block_texts(blocks) if text.lstrip().startswith(BLOCK_HEADING)]
+    return [text for text in block_texts(blocks) if text.lstrip().startswith(HEADINGS)]

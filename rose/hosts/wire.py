@@ -63,7 +63,8 @@ FOR_ONE_TURN = ("gemini",)
 # Hosts that show a person what a hook has to say.
 TELLS_PERSON = ("claude-code", "codex", "gemini")
 
-# Hosts whose transcripts can be read (`registry`): only their sessions are queued.
+# Hosts whose transcripts can be read (`registry`): only their sessions are queued, and only of
+# them can it be told what arrived.
 READABLE = ("claude-code", "codex")
 
 

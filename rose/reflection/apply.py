@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rose import files, refresh
-from rose.errors import Unwritable
-from rose.reflection import delivery, notes, planning, rows, steps
+from rose import refresh
+from rose.reflection import delivery, journal, notes, planning, rows, steps
+from rose.reflection.minted import as_it_stands
 from rose.reflection.passes import case_of, is_recorded
 from rose.routing import cases, ledger, retire, table
 from rose.routing import evidence as standing
@@ -74,6 +74,7 @@ def apply(
     ]
     fresh = _fresh(current.ids(), len(proposed.changes))
     touched = [*(found.rule.id for found in due), *changing, *fresh]
+    minted = as_it_stands(store, minted)
     stored = [new for new in minted if new.is_sound and settings.learning_lessons == "on"]
     note = notes.Note(one.name, one.facts.session, one.facts.host, case.n, one.at, {})
     begun = notes.begin(store, note, touched, [new.path for new in stored])
@@ -88,7 +89,7 @@ def apply(
     final = replace(case, store_rules=active)
     ledger.append_locked(store, settings.ledger_share, lambda _: cases.line_of(final))
     retired = tuple((found.rule.id, found.reason) for found in due)
-    applied = Applied(case.n, taken, retired, tuple(minted))
+    applied = Applied(case.n, taken, retired, minted)
     _trace(one, applied, asked)
     return applied
 
@@ -120,28 +121,19 @@ def _trace(one: Pass, applied: Applied, asked: Mapping[str, object] | None) -> N
     }
     if applied.lessons:
         line["lessons"] = [new.as_json() for new in applied.lessons]
-    _append(one, line)
+    journal.reflected(one.holding.store, line)
 
 
 def trace_failure(one: Pass, asked: Asked) -> None:
     """Write into the trace that a model gave no answer and nothing was recorded of the session."""
-    _append(one, {**_head(one), **asked.trace()})
+    journal.reflected(one.holding.store, {**_head(one), **asked.trace()})
 
 
 def _head(one: Pass) -> dict[str, object]:
     facts = one.facts
     return {
-        "v": 1,
         "at": one.at,
         "session": facts.session,
         "host": facts.host,
         "rows": facts.rows,
     }
-
-
-def _append(one: Pass, line: Mapping[str, object]) -> None:
-    try:
-        files.append_line(one.holding.store.trace, files.dump_json(line))
-    except Unwritable:
-        # The record stands; a trace that the disk refuses is no reason to reflect again.
-        return

@@ -10,14 +10,14 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from rose import derived
+from rose import derived, redact
 from rose.backends.base import BackendFailure, Question, Subject, Usage
 from rose.errors import RoseError
 from rose.reflection import proposal as proposals
 from rose.reflection import question, schema, spend
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from rose.backends.base import Backend, FailureKind
     from rose.config import Settings
@@ -71,7 +71,7 @@ class Asked:
         if self.proposal is None:
             return {"asked": asked, "failed": {"kind": self.kind, "reason": self.reason}}
         aside = [
-            {"where": item.where, "item": item.item, "findings": [f.line() for f in item.findings]}
+            {"where": item.where, "item": item.item, "findings": item.lines()}
             for item in self.proposal.malformed
         ]
         return {"by": self.backend, "asked": asked, "set_aside": aside}
@@ -123,12 +123,31 @@ def _put(
         outcome = failure.kind
         asked = Asked(name, kind=outcome, reason=str(failure), usage=failure.usage)
     else:
-        derived.save(path, {"value": answer.value, "model": answer.model})
+        if not _holds_secret(answer.value):
+            derived.save(path, {"value": answer.value, "model": answer.model})
         found = proposals.parse(answer.value)
         asked = Asked(name, found, model=answer.model, usage=answer.usage)
     now = reflector.now()
     spend.note(store, session, backend=name, usage=asked.usage, outcome=outcome, now=now)
     return asked
+
+
+def _holds_secret(value: object) -> bool:
+    """Tell whether an answer repeats a secret: then it is not kept, and another run pays again."""
+    return redact.holds_secret("\n".join(_texts(value)))
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield each text, behind its name where it has one: that can make a secret of it."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield f"{name}: {item}" if isinstance(item, str) else name
+            yield from _texts(item)
+    elif isinstance(value, str):
+        yield value
 
 
 def _path(reflector: Reflector, name: str, store: Store, subject: Subject, text: str) -> str:

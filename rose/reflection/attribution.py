@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from rose import redact
 from rose.findings import Finding
 from rose.routing import targets as target
 from rose.routing.evidence import UNKNOWN
@@ -58,7 +59,9 @@ def attribute(
         rule = by_id.get(claim.rule)
         # The facts hold a verdict, if only `unknown`, on each rule that arrived as it stands now.
         if rule is None or rule.id not in facts.verdicts:
-            message = f"The rule {claim.rule[:20]!r} was not delivered in this session."
+            message = (
+                f"The rule {redact.beginning(claim.rule, 20)!r} was not delivered in this session."
+            )
             findings.append(Finding("credit-undelivered", "rules", message, _AGAIN))
             continue
         seen = facts.verdicts[rule.id]
@@ -81,7 +84,9 @@ def _used(facts: Facts, claims: Sequence[UsedClaim], findings: list[Finding]) ->
             done.add(claim.lesson)
             yield claim.lesson
         else:
-            message = f"The lesson {claim.lesson[:80]!r} was not opened in this session."
+            message = (
+                f"The lesson {redact.beginning(claim.lesson, 80)!r} was not opened in this session."
+            )
             findings.append(Finding("used-unopened", "used", message, _AGAIN))
 
 

@@ -71,8 +71,8 @@ class Step:
         fields: dict[str, object] = {
             "kind": change.kind,
             "feature": change.feature,
-            "match": [] if change.draft is None else list(change.draft.match),
-            "targets": list(change.targets),
+            "match": [] if change.draft is None else [*map(redact.redact, change.draft.match)],
+            "targets": [*map(redact.redact, change.targets)],
             "when": redact.redact(change.when),
             "then": redact.redact(change.then),
             "rule": self.rule,

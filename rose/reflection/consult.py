@@ -80,7 +80,9 @@ def _material(
             found.lesson: body_of(stores[found.lesson.store], found.lesson)
             for found in one.facts.opened
         },
-        digest=None if backend.forks else digest(one.transcript, holdings),
+        digest=None
+        if backend.forks
+        else lambda most: digest(one.transcript, holdings, max_tokens=most).text,
     )
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from rose.hosts.base import Injection
     from rose.layout import Store
 
-# Hosts that write down what a hook injected. Of any other nobody can tell what arrived.
-RECORDING = frozenset(["claude-code", "codex"])
 _DIGEST = re.compile(r"[0-9a-f]{8,64}")
 
 
@@ -108,7 +106,7 @@ class Arrivals:
 
     def __init__(self, sent: Sent, host: str) -> None:
         self.sent = sent
-        self.is_recording = host in RECORDING
+        self.is_recording = host in wire.READABLE
         self.first_at: dict[str, int] = {}
         self.line: dict[str, str] = {}
         self._agents: set[str | None] = set()

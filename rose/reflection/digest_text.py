@@ -10,13 +10,13 @@ import re
 
 from rose import redact
 from rose import text as texts
-from rose.hosts.base import BLOCK_HEADING, REFLECTION_END, REFLECTION_MARKER, strip_own
+from rose.hosts.base import HEADINGS, REFLECTION_END, REFLECTION_MARKER, strip_own
 
 CUT = "[…]"
 # What a piece of data begins with, and what alone may be quoted.
 QUOTABLE = "| "
 
-_OWN = re.compile("|".join(map(re.escape, (BLOCK_HEADING, REFLECTION_MARKER, REFLECTION_END))))
+_OWN = re.compile("|".join(map(re.escape, (*HEADINGS, REFLECTION_MARKER, REFLECTION_END))))
 
 
 def plain(text: str) -> str:

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from rose.routing.evidence import Standing
     from rose.routing.rules import Rule
 
-_UNKNOWN = "The question names the rules that can be changed."
-
 
 @dataclass(frozen=True, slots=True)
 class Ground:
@@ -55,11 +53,7 @@ def propose(one: Pass, proposal: Proposal, ground: Ground) -> Proposed:
 
 def _change(session: str, operation: Operation, ground: Ground) -> Change:
     by_id = {rule.id: rule for rule in ground.rules}
-    findings = [
-        Finding("rule-unknown", operation.kind, f"There is no rule {name[:20]!r} here.", _UNKNOWN)
-        for name in operation.named()
-        if name not in by_id
-    ]
+    findings = [_unknown(operation.kind, name) for name in operation.named() if name not in by_id]
     rule = by_id.get(operation.rule)
     if operation.kind == "retire":
         if rule is not None:
@@ -88,6 +82,12 @@ def _change(session: str, operation: Operation, ground: Ground) -> Change:
     )
 
 
+def _unknown(kind: str, name: str) -> Finding:
+    message = f"There is no rule {redact.beginning(name, 20)!r} here."
+    repair = "The question names the rules that can be changed."
+    return Finding("rule-unknown", kind, message, repair)
+
+
 def _settled(draft: Draft, operation: Operation, ground: Ground) -> reconcile.Settled:
     """Return the draft at the slot that it takes among the rules that stand."""
     if operation.kind == "merge":
@@ -107,13 +107,13 @@ def _evidence(session: str, quote: Quote) -> Evidence:
 def _note(why: str) -> str:
     """Return a model's reason as a rule keeps it for people, empty where it hides something."""
     line = texts.clean_line(why)
-    is_plain = not texts.hostile_characters(line) and not redact.holds_secret(line)
+    is_plain = not texts.hostile_characters(why) and not redact.holds_secret(line)
     return f"{line}\n" if line and is_plain else ""
 
 
 def _standing_for(rule: Rule, standing: Standing | None) -> Iterator[Finding]:
     """Yield why a rule is not retired on a model's word."""
-    if rule.origin == "manual" or rule.approval is not None:
+    if rule.is_persons:
         message = f"{rule.id} was written or decided on by a person."
         yield Finding("persons-rule", "rule", message, "Only a person retires it.")
     if rule.status not in ("active", "proposed"):

@@ -5,7 +5,8 @@ They are written only where no lesson bears their title, and never over a file.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rose import frontmatter, redact
@@ -17,8 +18,9 @@ from rose.routing.rules import Evidence
 from rose.store import write
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from rose.layout import Store
     from rose.reflection.passes import Pass
     from rose.reflection.planning import Proposed
     from rose.reflection.proposal import NewLesson
@@ -56,11 +58,23 @@ def mint(one: Pass, new: Sequence[NewLesson], proposed: Proposed) -> tuple[Minte
     for number, lesson in enumerate(new, 1):
         made = _minted(one, lesson, proposed, f"lessons {number}")
         if lesson.title.casefold() in titles or any(made.path == old.path for old in minted):
-            message = "There is a lesson of this title."
-            doubt = Finding("lesson-exists", made.path, message, "Add to it by hand.")
-            made = Minted(made.title, made.path, made.text, (*made.findings, doubt))
+            made = _refused(made, "There is a lesson of this title.")
         minted.append(made)
     return tuple(minted)
+
+
+def as_it_stands(store: Store, minted: Sequence[Minted]) -> tuple[Minted, ...]:
+    """Return the lessons with what came to lie in their places since; the caller has the lock."""
+    message = "[acceptance] There is a file of this name by now."
+    return tuple(
+        _refused(new, message) if os.path.lexists(os.path.join(store.base, new.path)) else new
+        for new in minted
+    )
+
+
+def _refused(new: Minted, message: str) -> Minted:
+    doubt = Finding("lesson-exists", new.path, message, "Add to it by hand.")
+    return replace(new, findings=(*new.findings, doubt))
 
 
 def _minted(one: Pass, new: NewLesson, proposed: Proposed, where: str) -> Minted:
@@ -78,12 +92,31 @@ def _minted(one: Pass, new: NewLesson, proposed: Proposed, where: str) -> Minted
         text = frontmatter.edit(new.body, fields, where)
     except Refused as refused:
         return Minted(new.title, path, "", refused.findings)
-    doubts = [] if frontmatter.split(new.body).header is None else [_header(where)]
+    doubts = [*_doubts(new, where), *_place_doubts(one.holding.store, place)]
     context = LessonContext(one.holding.shelf.lessons, regions={session: proposed.quotes.regions})
-    found = check_lesson(LessonDraft(text.encode("utf-8", "replace"), where), context)
+    found = check_lesson(LessonDraft(text.encode("utf-8", "surrogatepass"), where), context)
     return Minted(new.title, path, text, (*doubts, *found))
 
 
-def _header(where: str) -> Finding:
-    """Return the finding for a body whose own header would speak for the lesson."""
-    return Finding("lesson-header", where, "The body begins with a header.", "Give the text alone.")
+def _doubts(new: NewLesson, where: str) -> Iterator[Finding]:
+    """Yield what the lesson's file would not show any more."""
+    if frontmatter.split(new.body).header is not None:
+        # It would speak for the lesson.
+        message = "The body begins with a header."
+        yield Finding("lesson-header", where, message, "Give the text alone.")
+    if len(new.title.splitlines()) > 1:
+        yield Finding("one-line", "title", "The title has more than one line.", "Write one.")
+    hidden = texts.hostile_characters(new.title)
+    if hidden:
+        message = f"The title holds what a reader does not see: {', '.join(hidden)}."
+        yield Finding("hostile-characters", "title", message, "Take them out.")
+
+
+def _place_doubts(store: Store, place: str) -> Iterator[Finding]:
+    """Yield why a folder gets no lesson: a link of a cloned repository may lead anywhere."""
+    folder = os.path.join(store.base, place)
+    inner = os.path.relpath(os.path.realpath(folder), os.path.realpath(store.base))
+    is_ours = not any(part.startswith(".") for part in inner.split(os.sep))
+    if not is_ours or (os.path.lexists(folder) and not os.path.isdir(folder)):
+        message = f"{place} is no folder of the project's lessons."
+        yield Finding("folder", place, message, "Make it one.")

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rose import redact
-from rose.hosts.base import Boundary, Call, Injection, Prompt, strip_block
-from rose.reflection import delivery, kinds, openings, usage, verdicts
+from rose.hosts.base import Boundary, Call, Injection, Prompt, Said, strip_block
+from rose.reflection import delivery, kinds, openings, recalls, usage, verdicts
 from rose.reflection.library import Library
 from rose.reflection.places import Places
 from rose.routing import rules as ruling
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rose.layout import Store
     from rose.reflection.delivery import Arrival, Sent
     from rose.routing.rules import Rule
+    from rose.selection.trace import Row
     from rose.store.lessons import Holding, Lesson
 
 TASK_CHARS = 500
@@ -69,6 +70,7 @@ class Facts:
     delivered: tuple[str, ...] | None = ()
     verdicts: Mapping[str, str] = field(default_factory=dict)
     arrivals: tuple[Arrival, ...] = ()
+    cited: tuple[Lesson, ...] = ()
 
 
 def observe(
@@ -77,13 +79,16 @@ def observe(
     rules: Sequence[tuple[Store, Rule]],
     sent: Sent,
     seen: frozenset[str] = frozenset(),
+    *,
+    recalled: Sequence[Row] = (),
 ) -> Facts:
     """Return the facts of a session.
 
     `rules` are those of the present stores, `seen` the ids of rows that other sessions have been
-    credited with. Raises RoseError where the transcript cannot be read.
+    credited with, `recalled` what recall left in the session. Raises RoseError where the
+    transcript cannot be read.
     """
-    walk = _Walk(transcript.head(), holdings, sent)
+    walk = _Walk(transcript.head(), holdings, sent, recalled)
     for at, event in enumerate(transcript.events(seen)):
         if not isinstance(event, Boundary):
             walk.arrivals.meet(event.agent)
@@ -91,8 +96,11 @@ def observe(
             walk.call(at, event)
         elif isinstance(event, Injection):
             walk.arrivals.take(at, event)
+            walk.served(at, event.turn, event.text)
         elif isinstance(event, Prompt):
             walk.prompt(event)
+        elif isinstance(event, Said):
+            walk.recalls.hear(event.text)
     rows = transcript.tally.rows
     proofs = usage.best_spans(walk.usage.unseen_before(transcript.events(seen)))
     return walk.facts(rows, proofs, rules)
@@ -101,9 +109,12 @@ def observe(
 class _Walk:
     """What the first pass collects."""
 
-    def __init__(self, head: Head, holdings: Sequence[Holding], sent: Sent) -> None:
+    def __init__(
+        self, head: Head, holdings: Sequence[Holding], sent: Sent, recalled: Sequence[Row]
+    ) -> None:
         self.head = head
         self.library = Library(holdings, head.cwd)
+        self.recalls = recalls.Recalls(recalled, self.library)
         self.openings = openings.Openings(self.library)
         self.usage = usage.Usage(self.library)
         self.arrivals = delivery.Arrivals(sent, head.host)
@@ -126,8 +137,20 @@ class _Walk:
         self.kinds.take_call(call)
         named = self.library.named_by(call)
         self.usage.take(call, named)
+        self.recalls.hear(usage.input_text(call))
+        self.served(at, call.turn, call.result)
         for opening in self.openings.take(at, call, named):
             self.usage.open(opening)
+
+    def served(self, at: int, turn: int, text: str) -> None:
+        for one in self.recalls.arrive(text):
+            is_current = one.version == self.library.lessons[one.number].version
+            if not one.is_body:
+                self.openings.name(one.number)
+                continue
+            opening = self.openings.serve(at, turn, one.number, is_current=is_current)
+            if opening is not None:
+                self.usage.open(opening)
 
     def facts(
         self, rows: int, proofs: Mapping[int, str], rules: Sequence[tuple[Store, Rule]]
@@ -162,6 +185,7 @@ class _Walk:
             delivered=self.arrivals.delivered(),
             verdicts=self._verdicts(features, proofs, rules),
             arrivals=self.arrivals.by_event(),
+            cited=tuple(lessons[number] for number in self.recalls.cited()),
         )
 
     def _verdicts(
@@ -176,7 +200,12 @@ class _Walk:
             at = self.arrivals.first_at.get(rule.id)
             if at is None or ruling.line(rule, store.prefix) != self.arrivals.line[rule.id]:
                 continue
-            after = [o.number for o in self.openings.opened.values() if o.last_at > at]
+            after = [
+                opening.number
+                for opening in self.openings.opened.values()
+                # What rose served nobody chose to open: it speaks for a rule where it was used.
+                if opening.last_at >= at and (opening.how != "served" or opening.number in proofs)
+            ]
             found[rule.id] = verdicts.verdict(
                 rule, features, self._paths(store, after), self._paths(store, list(proofs))
             )

@@ -1,7 +1,8 @@
 """Which lessons a session opened, and which it only saw by name (docs/architecture.md).
 
 Opened is what the model was shown: a read of the lesson, a result of a call that names it with a
-line of its body, or three lines that no other lesson has. Exit codes do not matter.
+line of its body, three lines that no other lesson has, or what rose served. Exit codes do not
+matter.
 """
 
 from __future__ import annotations
@@ -49,9 +50,11 @@ class Openings:
         self.library = library
         self.opened: dict[int, Opening] = {}
         self._listed: dict[int, None] = {}
+        self._answered = 0
 
     def take(self, at: int, call: Call, named: dict[int, None]) -> list[Opening]:
         """Take one call, with the lessons that it names, and return those that it opened first."""
+        self._answered = max(self._answered, call.answered)
         shown = {} if is_writing(call) else self._shown(call, named)
         fresh = []
         for number, how in shown.items():
@@ -66,6 +69,20 @@ class Openings:
             fresh.append(opening)
         self._list(call, named)
         return fresh
+
+    def serve(self, at: int, turn: int, number: int, *, is_current: bool) -> Opening | None:
+        """Take a lesson that rose put before the model; return it where it was not open yet."""
+        known = self.opened.get(number)
+        if known is not None:
+            known.last_at = at
+            return None
+        opening = Opening(number, "served", turn, at, self._answered, at, is_current)
+        self.opened[number] = opening
+        return opening
+
+    def name(self, number: int) -> None:
+        """Take a lesson of which rose showed a line."""
+        self._listed[number] = None
 
     def listed(self) -> list[int]:
         """Return the lessons that were seen by name alone, in order."""

@@ -91,6 +91,10 @@ class Malformed:
     item: str
     findings: tuple[Finding, ...]
 
+    def lines(self) -> list[str]:
+        """Return the findings as lines, without secrets."""
+        return [redact.redact(finding.line()) for finding in self.findings]
+
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
@@ -101,10 +105,6 @@ class Proposal:
     operations: tuple[Operation, ...] = ()
     lessons: tuple[NewLesson, ...] = ()
     malformed: tuple[Malformed, ...] = ()
-
-    def findings(self) -> tuple[Finding, ...]:
-        """Return what is wrong with the items that were set aside, in order."""
-        return tuple(finding for item in self.malformed for finding in item.findings)
 
 
 def parse(value: object) -> Proposal:
@@ -238,7 +238,8 @@ def _is_span(lines: list[int], region: int) -> bool:
 
 
 def _set_aside(aside: list[Malformed], item: object, *faults: Finding, where: str = "") -> None:
-    shown = _SHOWN.repr(item)[:_SHOWN_CHARS]
+    # Once more as a whole: a name can make a secret of what stands beside it.
+    shown = redact.redact(_SHOWN.repr(item))[:_SHOWN_CHARS]
     aside.append(Malformed(where or faults[0].where, shown, faults))
 
 
@@ -252,7 +253,7 @@ class _Shown(reprlib.Repr):
 
     def repr_str(self, value: str, level: int) -> str:
         # Cut before it is read, so that a huge text costs no more than a long one.
-        return super().repr_str(redact.redact(value[:2_000]), level)
+        return super().repr_str(redact.beginning(value, 2 * self.maxstring), level)
 
 
 _SHOWN = _Shown()

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rose import files, tokens
+from rose.reflection import digest as digests
 from rose.reflection import digest_text, schema, spans
 from rose.reflection.digest_fit import Budget, Part, Piece
 from rose.routing import features, rules
@@ -21,9 +22,8 @@ from rose.routing import targets as target
 from rose.routing.evidence import Standing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from rose.reflection.digest import Digest
     from rose.reflection.observe import Facts
     from rose.routing.cases import Case
     from rose.routing.rules import Rule
@@ -34,7 +34,7 @@ MAX_TOKENS = 40_000
 MOST_RULES = 60
 MOST_CASES = 8
 MOST_LISTED = 40
-# What each section may cost. The digest gets what is left of the whole.
+# What each section may cost. The digest gets what is left of the whole, within its own limit.
 _CAPS = {
     "facts": 2_300,
     "delivered": 2_500,
@@ -62,8 +62,8 @@ class Material:
     """What a question is made of.
 
     `rules` are those of the store that learns; `elsewhere` those of the other store, which can be
-    judged and not changed. `bodies` are the texts of the opened lessons. Without a `digest` the
-    question is for a model that is in the session.
+    judged and not changed. `bodies` are the texts of the opened lessons. `digest` gives that of the
+    session within so many tokens; without it the question is for a model that is in the session.
     """
 
     facts: Facts
@@ -73,11 +73,14 @@ class Material:
     standings: Mapping[str, Standing] = field(default_factory=dict)
     cases: Sequence[Case] = ()
     bodies: Mapping[Lesson, str] = field(default_factory=dict)
-    digest: Digest | None = None
+    digest: Callable[[int], str] | None = None
 
 
 def build(material: Material) -> str:
-    """Return the text of the question: at most MAX_TOKENS, and the same for the same material."""
+    """Return the text of the question: at most MAX_TOKENS, and the same for the same material.
+
+    Raises what the material's digest raises.
+    """
     sections = {
         "version": str(VERSION),
         "source": _prompt("forked" if material.digest is None else "digested").rstrip(),
@@ -90,9 +93,9 @@ def build(material: Material) -> str:
         "digest": "",
     }
     if material.digest is not None:
-        room = MAX_TOKENS - tokens.count(_filled("question", sections)) - _SLACK
-        shown = _within(material.digest.text, room - tokens.count(_prompt("digest")))
-        sections["digest"] = _filled("digest", {"text": shown})
+        taken = tokens.count(_filled("question", sections)) + tokens.count(_prompt("digest"))
+        shown = material.digest(min(digests.MAX_TOKENS, MAX_TOKENS - taken - _SLACK))
+        sections["digest"] = _filled("digest", {"text": shown.removesuffix("\n")})
     return _filled("question", sections)
 
 
@@ -130,18 +133,6 @@ def _section(pieces: Sequence[Piece], cap: int, of: int = 0) -> str:
     if len(fitted) < count:
         lines.append(more.format(count - len(fitted)))
     return "\n".join(lines)
-
-
-def _within(text: str, room: int) -> str:
-    """Return the lines of a digest that there is room for."""
-    budget = Budget(room)
-    kept = []
-    for line in text.splitlines():
-        budget.left -= budget.cost([line])
-        if budget.left < 0:
-            break
-        kept.append(line)
-    return "\n".join(kept)
 
 
 def _line(label: str, said: str, most_chars: int = _LINE_CHARS) -> Part:

@@ -8,8 +8,9 @@ opposite of a rule is kept beside it (rose.routing.questions).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from rose import redact
 from rose.findings import Finding
 from rose.reflection import offline, planning
 from rose.routing import conditions, questions
@@ -21,19 +22,16 @@ if TYPE_CHECKING:
     from rose.check.checks import Draft
     from rose.routing.rules import Rule
 
-Became = Literal["new", "evidence", "widened", "merged", "refused"]
-
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A draft as it is to be accepted, and what it became; `findings` stop it.
+    """A draft as it is to be accepted; `findings` stop it.
 
     `proposed` is the draft as it was worded, at the slot it is joined to: it is checked too,
     since a text that is not kept may still be the reason to refuse what came with it.
     """
 
     draft: Draft
-    became: Became
     proposed: Draft
     findings: tuple[Finding, ...] = ()
 
@@ -44,21 +42,21 @@ def settle(draft: Draft, restates: str, rules: Sequence[Rule], roots: Sequence[s
     `restates` is the id that the model named, or empty. A draft that has its slot is left alone.
     """
     if draft.replaces is not None:
-        return Settled(draft, "new", draft)
+        return Settled(draft, draft)
     known = {rule.id: rule for rule in rules if rule.status not in questions.SILENT}
     if restates and restates not in known:
-        message = f"There is no rule {restates[:20]!r} to restate."
+        message = f"There is no rule {redact.beginning(restates, 20)!r} to restate."
         return _refused(draft, "restates-unknown", message, "Name a rule that is in use, or none.")
     key = conditions.key(draft.condition)
     same = [r for r in known.values() if r.effect == draft.effect and conditions.key(r.when) == key]
     old = same[0] if same else known.get(restates)
     targets = target.targets_of(draft.then, roots)
     if old is None or not targets:
-        return Settled(draft, "new", draft)
+        return Settled(draft, draft)
     if old.effect != draft.effect:
         message = f"{old.id} says the opposite, so this is no restatement of it."
         return _refused(draft, "restates-opposite", message, "Name no rule; both are then kept.")
-    if _is_persons(old):
+    if old.is_persons:
         message = f"{old.id} of a person says this already: {old.then}."
         repair = "Nothing to do: what a person wrote or decided is left as it is."
         return _refused(draft, "restates", message, repair, expected=old.id)
@@ -71,7 +69,7 @@ def settle(draft: Draft, restates: str, rules: Sequence[Rule], roots: Sequence[s
         match=old.match,
         evidence=planning.joined(old.evidence, draft.evidence),
     )
-    return Settled(joined, "evidence" if then == old.then else "widened", proposed)
+    return Settled(joined, proposed)
 
 
 def merge(draft: Draft, ids: Sequence[str], rules: Sequence[Rule], roots: Sequence[str]) -> Settled:
@@ -83,12 +81,13 @@ def merge(draft: Draft, ids: Sequence[str], rules: Sequence[Rule], roots: Sequen
     known = {rule.id: rule for rule in rules if rule.status not in questions.SILENT}
     olds = [known[rule_id] for rule_id in dict.fromkeys(ids) if rule_id in known]
     if len(olds) < len(set(ids)) or len(olds) < 2:  # noqa: PLR2004 - a merge joins two or more
-        message = f"There are no two or more rules in use by the ids {', '.join(ids)[:60]!r}."
+        named = redact.beginning(", ".join(ids), 60)
+        message = f"There are no two or more rules in use by the ids {named!r}."
         return _refused(draft, "merge-unknown", message, "Name the rules to merge by their ids.")
     if len({(old.effect, old.status) for old in olds} | {(draft.effect, olds[0].status)}) > 1:
         message = "Rules of another effect or state cannot become one."
         return _refused(draft, "merge-unlike", message, "Merge what prefers, or what skips, alone.")
-    persons = next(filter(_is_persons, olds), None)
+    persons = next((old for old in olds if old.is_persons), None)
     if persons is not None:
         message = f"{persons.id} was written or decided by a person; reflection does not merge it."
         return _refused(draft, "persons-rule", message, "Leave it as it is.", expected=persons.id)
@@ -105,11 +104,7 @@ def merge(draft: Draft, ids: Sequence[str], rules: Sequence[Rule], roots: Sequen
         match=draft.match or tuple(matches)[: offline.MOST_FEATURES],
         evidence=planning.joined(old_evidence, draft.evidence),
     )
-    return Settled(merged, "merged", replace(proposed, when=merged.when))
-
-
-def _is_persons(rule: Rule) -> bool:
-    return rule.origin == "manual" or rule.approval is not None
+    return Settled(merged, replace(proposed, when=merged.when))
 
 
 def _joined_then(draft: Draft, new: Sequence[str], old: Sequence[str], old_then: str) -> str:
@@ -143,4 +138,4 @@ def _refused(
     draft: Draft, rule: str, message: str, repair: str, expected: str | None = None
 ) -> Settled:
     finding = Finding(rule, "id", message, repair, expected=expected)
-    return Settled(draft, "refused", draft, (finding,))
+    return Settled(draft, draft, (finding,))

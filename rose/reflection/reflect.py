@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING, Literal
 from rose import files, layout, redact, refresh, session
 from rose.errors import RoseError
 from rose.hosts import registry
-from rose.reflection import apply, attribution, commits, delivery, judged, renames, rows, steps
+from rose.reflection import (
+    apply,
+    attribution,
+    commits,
+    delivery,
+    judged,
+    recalls,
+    renames,
+    rows,
+    steps,
+)
 from rose.reflection.ask import Unanswered
 from rose.reflection.consult import consult, standing_of
 from rose.reflection.library import body_of
@@ -22,18 +32,20 @@ from rose.reflection.observe import Facts, observe
 from rose.reflection.passes import Pass, is_recorded
 from rose.reflection.planning import Proposed
 from rose.routing import ledger, table
+from rose.selection import trace
 from rose.store import lessons
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from rose.hosts.base import Tally, Transcript
+    from rose.hosts.base import Transcript
     from rose.layout import Stores
     from rose.reflection.apply import Applied
     from rose.reflection.ask import Asked, Reflector
     from rose.reflection.changes import Step
     from rose.reflection.minted import Minted
     from rose.routing.cases import Record
+    from rose.selection.trace import Row
     from rose.store.lessons import Holding
 
 
@@ -74,6 +86,7 @@ class _Reading:
     tables: tuple[table.Table, ...]
     facts: Facts
     row_ids: tuple[str, ...]
+    recalled: tuple[Row, ...]
 
     def passes(self, at: str) -> list[Pass]:
         """Return the session's way into each store that it has to do with."""
@@ -131,7 +144,7 @@ def reflect_on(
         return Outcome(
             "dry-run", facts, record.next_n, checked, lessons=plan.minted, asked=plan.asked
         )
-    applied = _apply(plan, reading.row_ids)
+    applied = _apply(plan, reading)
     if applied.n is None:
         return Outcome("already", facts, reason=_already(facts))
     refresh.everything(stores)
@@ -155,7 +168,7 @@ def _nothing(reading: _Reading, path: str, record: Record) -> Outcome | None:
     facts, store = reading.facts, reading.holdings[0].store
     if facts.rows == 0:
         raise RoseError(f"{path}: is empty. Name the transcript of a session.")
-    if facts.prompts == 0 and _is_unknown(reading.transcript.tally):
+    if facts.prompts == 0 and reading.transcript.tally.is_foreign:
         raise RoseError(f"{path}: holds no session that rose can read.")
     if is_recorded(record, facts):
         return Outcome("already", facts, reason=_already(facts))
@@ -204,11 +217,6 @@ def _plan(reading: _Reading, at: str, record: Record, reflector: Reflector | Non
     return _Plan(passes, proposed, minted, asked, {**asked.trace(), "claims_refused": refused})
 
 
-def _is_unknown(tally: Tally) -> bool:
-    """Tell whether no row is of a host's making."""
-    return tally.torn + tally.foreign + tally.oversized >= tally.rows
-
-
 def _already(facts: Facts) -> str:
     return f"Session {facts.session} is recorded already, with all of its {facts.rows} rows."
 
@@ -229,9 +237,10 @@ def _read(stores: Stores, path: str, host: str | None, *, cache: bool) -> _Readi
         for rule in of_store.rules
     ]
     sent = delivery.read_sent(first, head.host, head.session)
-    facts = observe(transcript, holdings, rules, sent, seen)
+    recalled = trace.of_session(first, head.session)
+    facts = observe(transcript, holdings, rules, sent, seen, recalled=recalled)
     own = tuple(row for row in ids if row not in seen)
-    return _Reading(transcript, tuple(holdings), tuple(tables), facts, own)
+    return _Reading(transcript, tuple(holdings), tuple(tables), facts, own, tuple(recalled))
 
 
 def _bodies(holding: Holding, facts: Facts) -> Mapping[str, str]:
@@ -248,7 +257,7 @@ def _concerns(facts: Facts, holding: Holding, own: frozenset[str]) -> bool:
     )
 
 
-def _apply(plan: _Plan, row_ids: Sequence[str]) -> Applied:
+def _apply(plan: _Plan, reading: _Reading) -> Applied:
     """Apply the session to each store, all of them locked; the first store's result counts.
 
     The first store comes last: its line is what says that the session is done.
@@ -257,8 +266,12 @@ def _apply(plan: _Plan, row_ids: Sequence[str]) -> Applied:
         for one in plan.passes:
             stack.enter_context(files.lock(one.holding.store.lock))
         for one in plan.passes[1:]:
-            apply.apply(one, row_ids, Proposed())
-        return apply.apply(plan.passes[0], row_ids, plan.proposed, plan.minted, plan.said)
+            apply.apply(one, reading.row_ids, Proposed())
+        first, row_ids = plan.passes[0], reading.row_ids
+        applied = apply.apply(first, row_ids, plan.proposed, plan.minted, plan.said)
+        if applied.n is not None:
+            recalls.conclude(first, reading.recalled)
+        return applied
 
 
 def _commit(holding: Holding, facts: Facts, applied: Applied) -> str:

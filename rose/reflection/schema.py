@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from rose import redact
 from rose.findings import Finding
+from rose.reflection.offline import MOST_FEATURES
 from rose.routing.rules import EFFECTS
 from rose.routing.wording import MOST_CHARS
 
@@ -21,7 +23,6 @@ MOST_LESSONS = 5
 MOST_USED = 50
 MOST_CLAIMS = 100
 MOST_IDS = 20
-MOST_FEATURES = 6
 ID_CHARS = 500
 WHY_CHARS = 2_000
 BODY_CHARS = 20_000
@@ -138,7 +139,7 @@ def _text_faults(schema: Mapping[str, Any], value: object, where: str) -> Iterat
     elif "enum" in schema:
         if value not in schema["enum"]:
             expected = " or ".join(schema["enum"])
-            message = f"This is {value[:20]!r}."
+            message = f"This is {redact.beginning(value, 20)!r}."
             yield Finding("field-value", where, message, f"Write {expected}.", expected=expected)
     elif not value.strip() and schema["minLength"]:
         yield Finding("field-empty", where, "The text is empty.", "Fill it, or drop the item.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from rose import files, tail
 from rose.backends.base import MOST_COUNT, Usage, count
+from rose.session import TIME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,33 +30,30 @@ TAIL_BYTES = 4 << 20
 
 def of_day(store: Store, now: float) -> Usage:
     """Return what the last 24 hours have cost; what cannot be read counts as nothing."""
-    since, spent = _stamp(now - DAY_S), Usage()
     try:
-        for at, _, usage in _read(store):
-            spent += usage if at > since else Usage()
+        return _totals(store, "", now)[0]
     except OSError:
         # `left` says so, where it matters.
-        return spent
-    return spent
+        return Usage()
 
 
 def left(store: Store, settings: Settings, session: str, now: float) -> str:
     """Return why no further call about a session may be made, empty where one may.
 
-    `now` is in seconds since the epoch.
+    A call about no session, an empty name, has the limits of the day alone. `now` is in seconds
+    since the epoch.
     """
-    day = alone = Usage()
-    since = _stamp(now - DAY_S)
     try:
-        for at, of, usage in _read(store):
-            day += usage if at > since else Usage()
-            alone += usage if of == session[:ID_CHARS] else Usage()
+        day, alone = _totals(store, session, now)
     except OSError as error:
         return f"{store.spend}: not read: {error.strerror or error}. Nothing is asked until it is."
-    limits = (
+    of_session = (
         ("spend.calls_per_session", alone.calls, settings.spend_calls_per_session),
         ("spend.tokens_per_session", _tokens(alone), settings.spend_tokens_per_session),
         ("spend.seconds_per_session", int(alone.seconds), settings.spend_seconds_per_session),
+    )
+    limits = (
+        *(of_session if session else ()),
         ("spend.calls_per_day", day.calls, settings.spend_calls_per_day),
         ("spend.tokens_per_day", _tokens(day), settings.spend_tokens_per_day),
         ("spend.seconds_per_day", int(day.seconds), settings.spend_seconds_per_day),
@@ -96,8 +94,18 @@ def note(
         files.append_line(store.spend, files.dump_json(line))
 
 
+def _totals(store: Store, session: str, now: float) -> tuple[Usage, Usage]:
+    """Return what the last 24 hours and a session have cost; raises OSError."""
+    day = alone = Usage()
+    since = _stamp(now - DAY_S)
+    for at, of, usage in _read(store):
+        day += usage if at > since else Usage()
+        alone += usage if of == session[:ID_CHARS] else Usage()
+    return day, alone
+
+
 def _stamp(now: float) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
+    return time.strftime(TIME, time.gmtime(now))
 
 
 def _tokens(usage: Usage) -> int:

@@ -66,10 +66,10 @@ def _take(change: Change, context: checks.Context, one: Pass, fresh: str, n: int
         return Step(change, None, _once(findings))
     draft = change.draft
     if draft is None:
-        for rule in change.rules():
-            table.update(store, rule.id, {"status": "retired"}, roots)
-            return Step(change, rule.id, _once(findings), "retired")
-        return Step(change, None, _once(findings))
+        if change.rule is None:
+            return Step(change, None, _once(findings))
+        table.update(store, change.rule.id, {"status": "retired"}, roots)
+        return Step(change, change.rule.id, _once(findings), "retired")
     findings += _worded(change, replace(context, rules=standing))
     if errors(findings):
         return Step(change, None, _once(findings))

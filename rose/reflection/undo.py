@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rose.reflection.notes import Note
     from rose.store.lessons import Holding
 
-EDITED = "it was edited since"
+EDITED = "it was edited or decided on since"
 ELSEWHERE = "it lies in no lessons folder"
 
 

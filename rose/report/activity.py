@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 
 from rose import files, session
 from rose.hosts import wire
-from rose.reflection import delivery as reflected
-from rose.reflection import queue
-from rose.report import learned
+from rose.reflection import journal, queue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -58,15 +56,14 @@ def arrivals(store: Store) -> tuple[Arrivals, ...]:
     found: dict[tuple[str, str], list[Arrival]] = {}
     known = set()
     # From the end: the latest reading of a session saw the most of it.
-    for line in reversed([*learned.tail(store)]):
-        host, listed = str(line.get("host")), reflected.from_json(line.get("arrivals"))
-        key = host, str(line.get("session"))
-        if listed is None or host not in wire.HOSTS or key in known:
+    for line in reversed([*journal.read(store)]):
+        key = line.host, line.session
+        if line.arrivals is None or line.host not in wire.HOSTS or key in known:
             continue
         known.add(key)
-        for one in listed:
+        for one in line.arrivals:
             if any(one.counts().values()):
-                found.setdefault((host, one.event), []).append(one)
+                found.setdefault((line.host, one.event), []).append(one)
     return tuple(Arrivals(*key, tuple(each)) for key, each in sorted(found.items()))
 
 

@@ -5,25 +5,24 @@ Each source tells what it knows; where git holds what the log tells too, the two
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from rose import frontmatter, tail
+from rose import frontmatter
 from rose.history import past
 from rose.reflection import notes
 from rose.report.learned import VERBS
-from rose.routing import forgotten, wording
+from rose.routing import forgotten, table, wording
 from rose.routing.rules import ID
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rose.history.past import Revision
     from rose.layout import Store
+    from rose.reflection.journal import Line
 
 DECISIONS = {
     "teach": "taught",
@@ -65,35 +64,28 @@ class Event:
         }
 
 
-def traced(lines: Iterable[Mapping[str, object]]) -> Iterator[Event]:
+def traced(lines: Iterable[Line]) -> Iterator[Event]:
     """Yield what the lines of the log tell, in their order."""
     touched: dict[str, list[str]] = {}
     for line in lines:
-        at, session, n = _text(line.get("at")), _text(line.get("session")), line.get("n")
-        number = n if isinstance(n, int) else 0
-        if line.get("undone") is True:
-            left = _texts(line.get("left"))
-            gone = (rule for rule in touched.pop(session, []) if rule not in left)
-            yield from (Event(at, UNDONE, rule, session, number) for rule in gone)
-        elif isinstance(moves := line.get("carried"), Mapping):
-            yield from _carried(at, moves)
-        elif (what := DECISIONS.get(_text(line.get("decided")))) is not None:
-            yield from (Event(at, what, rule) for rule in _texts(line.get("rules")))
+        at, session, n = line.at, line.session, line.n
+        if line.is_undone:
+            gone = (rule for rule in touched.pop(session, []) if rule not in line.left)
+            yield from (Event(at, UNDONE, rule, session, n) for rule in gone)
+        elif line.carried:
+            moves = ((rule, f"{old} is now {new}") for rule, old, new in line.carried)
+            yield from (Event(at, CARRIED, rule, detail=detail) for rule, detail in moves)
+        elif (what := DECISIONS.get(line.decided)) is not None:
+            yield from (Event(at, what, rule) for rule in line.rules)
         else:
             for what, rule, detail in _changes(line):
                 touched.setdefault(session, []).append(rule)
-                yield Event(at, what, rule, session, number, detail)
+                yield Event(at, what, rule, session, n, detail)
 
 
-def _carried(at: str, moves: Mapping[object, object]) -> Iterator[Event]:
-    for rule, paths in moves.items():
-        for old, new in paths.items() if isinstance(paths, Mapping) else ():
-            yield Event(at, CARRIED, str(rule), detail=f"{old} is now {new}")
-
-
-def _changes(line: Mapping[str, object]) -> Iterator[tuple[str, str, str]]:
+def _changes(line: Line) -> Iterator[tuple[str, str, str]]:
     """Yield what a reflection did to which rule, and the rule's line or the reason."""
-    for one in _mappings(line.get("operations")):
+    for one in line.operations:
         rule = _text(one.get("rule"))
         if one.get("accepted") is True and rule:
             kind, why = _text(one.get("kind")), _text(one.get("why"))
@@ -101,7 +93,7 @@ def _changes(line: Mapping[str, object]) -> Iterator[tuple[str, str, str]]:
             yield VERBS.get(kind, "changed"), rule, why if kind == "retire" else text
             for other in _texts(one.get("others")):
                 yield "retired", other, f"merged into {rule}"
-    for one in _mappings(line.get("retired")):
+    for one in line.retired:
         yield "retired", _text(one.get("rule")), _text(one.get("reason"))
 
 
@@ -119,8 +111,7 @@ def rejected(store: Store, known: Iterable[Event]) -> Iterator[Event]:
     told = {event.rule for event in known if event.what == DECISIONS["forget"]}
     for old in forgotten.read(store)[0]:
         if old.rule not in told:
-            fields = _fields(notes.text_of(forgotten.path_of(store, old.rule)))
-            yield Event(_text(fields.get("at")), DECISIONS["forget"], old.rule)
+            yield Event(old.at, DECISIONS["forget"], old.rule)
 
 
 def joined(events: Sequence[Event], commits: Iterable[tuple[Revision, Event]]) -> list[Event]:
@@ -158,7 +149,7 @@ def _time(at: str) -> datetime:
 
 def committed(store: Store, rule: str, most: int) -> Iterator[tuple[Revision, Event]]:
     """Yield the latest commits that touched a rule's file, newest first, each as an event."""
-    path = os.path.relpath(os.path.join(store.routing, f"{rule}.md"), store.base)
+    path = os.path.relpath(table.path_of(store, rule), store.base)
     found = [one for one in past.revisions(store.base, [path], most) if one.files]
     texts = [past.text_at(store.base, one.sha, one.files[0][1]) for one in found]
     for number, revision in enumerate(found):
@@ -208,13 +199,6 @@ def _fields(text: str | None) -> Mapping[str, object]:
     return frontmatter.read(text or "", "the file")[0]
 
 
-def lines(store: Store, most_bytes: int) -> Iterator[Mapping[str, object]]:
-    """Yield the end of a store's log; nothing where it cannot be read."""
-    with contextlib.suppress(OSError):
-        # The other sources still tell what they know.
-        yield from tail.rows(store.trace, most_bytes)
-
-
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
@@ -222,8 +206,3 @@ def _text(value: object) -> str:
 def _texts(value: object) -> list[str]:
     items = value if isinstance(value, list) else []
     return [item for item in items if isinstance(item, str)]
-
-
-def _mappings(value: object) -> list[Mapping[str, object]]:
-    items = value if isinstance(value, list) else []
-    return [item for item in items if isinstance(item, Mapping)]

@@ -41,7 +41,8 @@ class Trend:
     def line(self) -> str:
         """Return the trend as one line for a person."""
         past = ", ".join(f"{ratio_text(p.ratio)} at session {p.n}" for p in self.points)
-        return f"{past}, {ratio_text(self.now)} now: {self.direction}"
+        since = f"since session {self.points[-1].n}"
+        return f"{past}, {ratio_text(self.now)} now: {self.direction} {since}"
 
     def as_json(self) -> dict[str, object]:
         points = [

@@ -104,6 +104,9 @@ def _contents(found: Sources) -> Iterator[Check]:
     unread = f", {broken} that cannot be read" if broken else ""
     yield Check("rules", "ok", f"{found.active_rules()} active of {rules}{unread}")
     yield from _findings("rules", found.survey.findings())
+    for place in found.survey.lost():
+        repair = "A reflection follows a rename that git knows; `rose route --forget` deletes it."
+        yield Check("rules", "note", f"{place.rule.id} is out: {place.waits}", repair)
     for source in found.each:
         yield from _findings("rules", forgotten.read(source.store)[1])
 
@@ -145,6 +148,10 @@ def _backends(around: Around) -> Iterator[Check]:
     held = options.options_of(around.stores, around.environ)
     yield from _findings("config", held.findings)
     chosen = held.settings.reflection_backend
+    for host in registry.OF_HOST if chosen == "auto" else ():
+        backend = registry.choose(chosen, host, held, around.environ)
+        who = "nobody, what is observed counts" if backend is None else backend.name
+        yield Check("reflection", "ok", f"after a session of {host}, auto asks {who}")
     for name, hindrance in registry.survey(held, around.environ):
         used = " (reflection.backend)" if name == chosen else ""
         if not hindrance:

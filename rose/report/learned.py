@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rose import files
+from rose.reflection import journal
 from rose.report.rulebook import place_of
 from rose.routing import features, forgotten
 from rose.routing import targets as target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from rose.layout import Store
+    from rose.reflection.journal import Line
     from rose.reflection.observe import Facts
     from rose.report.sources import Sources
     from rose.routing.rules import Rule
+    from rose.store.lessons import Lesson
 
-# The log grows by about a thousand bytes a session; the latest ones are near its end.
-TAIL_BYTES = 1 << 18
 VERBS = {
     "add": "added",
     "widen-match": "widened",
@@ -99,75 +96,49 @@ def lately(sources: Sources, most: int) -> list[Reflection]:
     """Return the latest reflections that changed a rule or were refused one, newest first."""
     found: list[Reflection] = []
     for source in sources.each:
-        undone: dict[str, Mapping[str, object]] = {}
+        undone: dict[str, Line] = {}
         taken: list[Reflection] = []
         # From the end: what stands after a reflection says what became of it.
-        for line in reversed([*tail(source.store)]):
-            session = str(line.get("session", ""))
-            if line.get("undone") is True:
-                undone[session] = line
-            elif session and len(taken) < most:
-                after = undone.pop(session, None)
-                if any(line.get(key) for key in ("operations", "retired", "failed", "lessons")):
+        for line in reversed([*journal.read(source.store)]):
+            if line.is_undone:
+                undone[line.session] = line
+            elif line.session and len(taken) < most:
+                after = undone.pop(line.session, None)
+                if line.operations or line.retired or line.failed or line.lessons:
                     taken.append(_reflection(line, sources, after))
         found += taken
     found.sort(key=lambda one: (one.at, one.n), reverse=True)
     return found[:most]
 
 
-def tail(store: Store) -> Iterator[Mapping[str, object]]:
-    """Yield the objects near the end of the log; torn lines are passed over."""
-    try:
-        with open(store.trace, "rb") as stream:
-            size = stream.seek(0, os.SEEK_END)
-            stream.seek(max(0, size - TAIL_BYTES))
-            raw = stream.read()
-    except OSError:
-        # No log yet: it is a trace, and the ledger is the record.
-        return
-    for text in raw.split(b"\n"):
-        try:
-            value = files.parse_json(text.decode("utf-8"))
-        except ValueError:
-            continue
-        if isinstance(value, Mapping):
-            yield value
-
-
-def _reflection(
-    line: Mapping[str, object], sources: Sources, undone: Mapping[str, object] | None
-) -> Reflection:
-    session, n = str(line["session"]), line.get("n")
-    operations = [_operation(one, session, sources) for one in _mappings(line.get("operations"))]
-    retired = [_retirement(one, sources) for one in _mappings(line.get("retired"))]
+def _reflection(line: Line, sources: Sources, undone: Line | None) -> Reflection:
+    operations = [_operation(one, line.session, sources) for one in line.operations]
+    retired = [_retirement(one, sources) for one in line.retired]
     changes = [replace(one, since=_since(one, sources, undone)) for one in (*operations, *retired)]
     return Reflection(
-        session=session,
-        host=str(line.get("host", "")),
-        at=str(line.get("at", "")),
-        n=n if isinstance(n, int) else 0,
+        session=line.session,
+        host=line.host,
+        at=line.at,
+        n=line.n,
         changes=tuple(changes),
         is_undone=undone is not None,
-        by=str(line.get("by", "")) or "offline",
+        by=line.by or "offline",
         failed=_failed(line),
         lessons=tuple(
-            (str(new.get("title", "")), str(new["path"]))
-            for new in _mappings(line.get("lessons"))
-            if new.get("path")
+            (str(new.get("title", "")), str(new["path"])) for new in line.lessons if new.get("path")
         ),
     )
 
 
-def _failed(line: Mapping[str, object]) -> str:
+def _failed(line: Line) -> str:
     """Return why a model gave no answer, empty where none was asked or one did."""
-    failed, asked = line.get("failed"), line.get("asked")
-    if not isinstance(failed, Mapping):
+    if not line.failed:
         return ""
-    name = asked.get("backend") if isinstance(asked, Mapping) else ""
+    name, failed = line.asked.get("backend", ""), line.failed
     return f"{name} ({failed.get('kind')}): {failed.get('reason')}"
 
 
-def _since(change: Change, sources: Sources, undone: Mapping[str, object] | None) -> str:
+def _since(change: Change, sources: Sources, undone: Line | None) -> str:
     """Return what became of a change, as the rule's file, the rejections and the log show it."""
     if change.verb == "refused":
         return ""
@@ -176,17 +147,12 @@ def _since(change: Change, sources: Sources, undone: Mapping[str, object] | None
         return "forgotten since"
     if undone is None:
         return "" if is_there else "deleted since"
-    left = undone.get("left")
-    is_left = isinstance(left, list) and change.rule in left
+    is_left = change.rule in undone.left
     return "edited since and left alone" if is_left and is_there else "taken back since"
 
 
 def _forgotten(sources: Sources) -> list[forgotten.Forgotten]:
     return [old for source in sources.each for old in forgotten.read(source.store)[0]]
-
-
-def _mappings(value: object) -> Sequence[Mapping[str, object]]:
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def _operation(one: Mapping[str, object], session: str, sources: Sources) -> Change:
@@ -222,12 +188,26 @@ def why_nothing(facts: Facts, sources: Sources) -> str:
     if not missed:
         return "what was used had been offered by a rule; it is credited"
     names = ", ".join(lesson.id for lesson in missed)
+    return _standing(facts, sources, missed, rules) or (
+        f"the record does not tie {names} to this kind of task yet; that takes two sessions"
+    )
+
+
+def _standing(
+    facts: Facts, sources: Sources, missed: Sequence[Lesson], rules: Sequence[Rule]
+) -> str:
+    """Return which rule leads to the missed lessons already, or was forgotten; empty for none."""
+    names = ", ".join(lesson.id for lesson in missed)
     met = [
         r for r in rules if r.status == "active" and features.features_meet(r.match, facts.kinds)
     ]
     known = [rule.id for lesson in missed for rule in _leading(met, lesson.path)]
     if known:
         return f"{known[0]} leads to {names} already, but it was not delivered in this session"
+    asking = [rule for rule in rules if rule.status == "proposed"]
+    waiting = [rule.id for lesson in missed for rule in _leading(asking, lesson.path)]
+    if waiting:
+        return f"{waiting[0]} leads to {names} and waits for you: rose route --approve {waiting[0]}"
     left = [
         old.rule
         for old in _forgotten(sources)
@@ -236,7 +216,7 @@ def why_nothing(facts: Facts, sources: Sources) -> str:
     ]
     if left:
         return f"a rule that led to {names} was forgotten by a person ({left[0]})"
-    return f"the record does not tie {names} to this kind of task yet; that takes two sessions"
+    return ""
 
 
 def _leading(rules: Sequence[Rule], path: str) -> list[Rule]:

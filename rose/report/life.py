@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rose import refs
 from rose.history import program
+from rose.reflection import journal
 from rose.report import events, rulebook
 from rose.report.events import Event
 from rose.routing import ledger
@@ -64,7 +64,7 @@ def latest(sources: Sources) -> tuple[list[Event], str]:
     found: list[Event] = []
     has_commits = False
     for source in sources.each:
-        told = list(events.traced(events.lines(source.store, LATEST_BYTES)))
+        told = list(events.traced(journal.read(source.store, LATEST_BYTES)))
         known = {event.session for event in told}
         told += events.noted(source.store, known)
         told += events.rejected(source.store, told)
@@ -114,29 +114,24 @@ def of_rule(sources: Sources, wanted: str) -> Life:
 
 
 def _told(source: Holding) -> list[Event]:
-    told = list(events.traced(events.lines(source.store, MOST_BYTES)))
+    told = list(events.traced(journal.read(source.store, MOST_BYTES)))
     told += events.noted(source.store, {event.session for event in told})
     return [*told, *events.rejected(source.store, told)]
 
 
 def _resolve(sources: Sources, traced: dict[str, list[Event]], wanted: str) -> tuple[Holding, str]:
-    known: dict[str, Holding] = {}
-    for source, rows in zip(sources.each, sources.survey.tables, strict=True):
-        known |= {rule: source for rule in rows.ids() if rule not in known}
+    known = rulebook.files_of(sources)
     for source in sources.each:
         # Of a file that is gone, what was told of it still names it.
         for event in traced[source.store.kind]:
             known.setdefault(event.rule, source)
-    part = wanted.strip().removesuffix(".md").rpartition("/")[2].lower()
+    part = rulebook.part_of(wanted)
     if ID.fullmatch(part) and part not in known:
         # Only git may know of it.
         for source in sources.each:
             if any(True for _ in events.committed(source.store, part, 1)):
                 return source, part
-    readings = refs.parts(part, [*known]) if part != "r_" else []
-    hint = "`rose route` lists the rules."
-    found = refs.choose(part, readings, [*known], noun="rule", hint=hint)
-    return known[found], found
+    return rulebook.choose(known, part)
 
 
 def _credited(case: Case, rule: str, place: Place | None) -> Event | None:

@@ -6,8 +6,7 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from rose.hosts import agents_md, wiring
-from rose.reflection.delivery import RECORDING
+from rose.hosts import agents_md, wire, wiring
 from rose.report import activity
 from rose.report.diagnosis import Check
 
@@ -28,6 +27,7 @@ _CUT = {
     "codex": "It cuts above `additionalContextLimit`. `rose install --host codex` writes that "
     "anew; trust the hook again in `/hooks`.",
 }
+_CUT_ELSEWHERE = "Lower `routing.max_tokens` until the layer fits what the program takes of a hook."
 
 
 def checks(around: Around) -> Iterator[Check]:
@@ -105,7 +105,7 @@ def _delivery(store: Store, wired: Sequence[Wiring]) -> Iterator[Check]:
         yield _arrived(row, is_never=row.host in never)
     told = {row.host for row in matrix}
     for host in dict.fromkeys(each.host for each in wired):
-        if host not in RECORDING:
+        if host not in wire.READABLE:
             yield Check("delivery", "note", f"{host}: unknown, rose reads no transcript of it")
         elif host not in told:
             repair = "It is known once a session that was sent rules has ended."
@@ -118,7 +118,8 @@ def _arrived(row: Arrivals, *, is_never: bool) -> Check:
     if not known:
         return Check("delivery", "note", row.line())
     if known[0].cut:
-        return Check("delivery", "problem", f"{row.line()}; the latest was cut", _CUT[row.host])
+        repair = _CUT.get(row.host, _CUT_ELSEWHERE)
+        return Check("delivery", "problem", f"{row.line()}; the latest was cut", repair)
     if any(one.whole or one.cut for one in known):
         return Check("delivery", "ok", row.line())
     if len(known) < FEWEST:

@@ -10,6 +10,8 @@ from rose.report.sources import paths_of
 from rose.routing import layer, questions, rank, survey
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rose.report.sources import Sources
     from rose.routing.evidence import Standing
     from rose.routing.questions import Question
@@ -90,15 +92,27 @@ def resolve(sources: Sources, wanted: str, *, home: bool) -> tuple[Holding, str]
 
     Broken rule files count too. Raises RoseError with candidates.
     """
-    known: dict[str, Holding] = {}
-    for place in sources.survey.places:
-        known.setdefault(place.rule.id, sources.source_of(place))
-    for source, rows in zip(sources.each, sources.survey.tables, strict=True):
-        for path in rows.stamps:
-            known.setdefault(path.rpartition("/")[2].removesuffix(".md"), source)
+    known = files_of(sources)
     if home:
         known = {name: source for name, source in known.items() if source.store.kind == "home"}
-    part = wanted.strip().removesuffix(".md").rpartition("/")[2].lower()
+    return choose(known, part_of(wanted))
+
+
+def files_of(sources: Sources) -> dict[str, Holding]:
+    """Return the store of each rule's file by id, those of broken files too."""
+    known: dict[str, Holding] = {}
+    for source, rows in zip(sources.each, sources.survey.tables, strict=True):
+        known = {**dict.fromkeys(sorted(rows.ids()), source), **known}
+    return known
+
+
+def part_of(wanted: str) -> str:
+    """Return the id, or the part of one, in what a person typed: a path of its file will do."""
+    return wanted.strip().removesuffix(".md").rpartition("/")[2].lower()
+
+
+def choose(known: Mapping[str, Holding], part: str) -> tuple[Holding, str]:
+    """Return the store and the id of the known rule that is meant; raises RoseError."""
     # What every id begins with is no part of one.
     readings = refs.parts(part, [*known]) if part != "r_" else []
     hint = "`rose route` lists the rules."

@@ -92,6 +92,11 @@ class Tally:
         self._index.take(rule)
         self._said[rule.id] = Counter()
 
+    def reword(self, rule: Rule) -> None:
+        """Put a rule in the place of one of the same id, whose record it goes on with."""
+        self._index.drop(rule.id)
+        self._index.take(rule)
+
     def drop(self, rule_id: str) -> None:
         """Forget a rule and what was said about it."""
         if self._said.pop(rule_id, None) is not None:
@@ -105,11 +110,20 @@ class Tally:
         for rule_id in case.sent:
             if case.n > self._chosen_last.get(rule_id, 0):
                 self._chosen_last[rule_id] = case.n
-        offered = self._index.delivered(case)
-        self._delivered.update(offered.keys())
-        said = {**offered, **self._index.replayed(case), **self._index.verdicts(case)}
-        for rule_id, credit in said.items():
+        for rule_id, credit in self._credits(case).items():
             self._said[rule_id][credit] += 1
+        self._delivered.update(self._index.delivered(case).keys())
+
+    def credit(self, rule_id: str, case: Case) -> None:
+        """Count what a case that was added before says about one rule that was taken since."""
+        credit = self._credits(case).get(rule_id)
+        if credit is not None:
+            self._said[rule_id][credit] += 1
+        self._delivered.update(self._index.delivered(case).keys() & {rule_id})
+
+    def _credits(self, case: Case) -> dict[str, Credit]:
+        index = self._index
+        return {**index.delivered(case), **index.replayed(case), **index.verdicts(case)}
 
     def standing(self, rule_id: str) -> Standing:
         """Return the standing of a rule that was taken."""
@@ -207,3 +221,8 @@ class _Index:
 def live_net(standing: Standing) -> float:
     """Return the net improvement that verdicts alone show."""
     return standing.live_helped - standing.live_wasted / 2
+
+
+def precision(standing: Standing) -> float:
+    """Return how often a rule led to what was used, smoothed."""
+    return (standing.helped + 0.5) / (standing.helped + standing.wasted + 2)

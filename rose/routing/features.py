@@ -1,12 +1,16 @@
 """Features: what a machine can observe of a task, and test a rule's `match` against.
 
 `word:` a content word of the prompt, `command:` a command's head, `folder:` a folder touched.
-A folder is met by every folder below it. Any one feature of a `match` suffices.
+A folder is met by every folder below it, a word by every identifier that it is a part of and by
+its plural. Any one feature of a `match` suffices.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
+
+from rose import text as texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -14,6 +18,9 @@ if TYPE_CHECKING:
 KINDS = ("word", "command", "folder")
 MAX_CHARS = 200
 FOLDER = "folder:"
+WORD = "word:"
+# Shorter words are names and abbreviations: `aws`, `ies`.
+SHORT_NOUN = 4
 
 
 def fault(feature: str) -> str | None:
@@ -37,13 +44,34 @@ def _folder_fault(folder: str) -> str | None:
 
 
 def widened(kinds: Iterable[str]) -> Iterator[str]:
-    """Yield observed features, each folder with the folders above it."""
+    """Yield observed features, each with those that it meets besides."""
     for kind in kinds:
         yield slashed(kind)
+        if kind.startswith(WORD):
+            yield from _wider_words(kind)
         if kind.startswith(FOLDER):
             parts = kind[len(FOLDER) :].rstrip("/").split("/")
             for end in range(1, len(parts)):
                 yield f"{FOLDER}{'/'.join(parts[:end])}/"
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _wider_words(kind: str) -> tuple[str, ...]:
+    """Return the parts of an identifier and the singular of each word, without the word itself."""
+    whole = kind[len(WORD) :]
+    parts = [word for word in texts.words(whole) if texts.tells(word)]
+    forms = dict.fromkeys([*parts, singular(whole), *map(singular, parts)])
+    return tuple(WORD + form for form in forms if form != whole)
+
+
+def singular(word: str) -> str:
+    """Return an English noun in its singular; other words stay as they are."""
+    if len(word) > SHORT_NOUN and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > SHORT_NOUN and word.endswith(("ches", "shes", "sses", "xes")):
+        return word[:-2]
+    is_plural = word.endswith("s") and not word.endswith(("ss", "us", "is"))
+    return word[:-1] if is_plural and len(word) >= SHORT_NOUN else word
 
 
 def features_meet(match: Sequence[str], kinds: Iterable[str]) -> bool:
@@ -66,13 +94,14 @@ def when_from_match(match: Sequence[str]) -> str:
             values[kind].append(value)
     groups = []
     if values["word"]:
-        groups.append("mentions " + _either([f"`{word}`" for word in values["word"]]))
+        groups.append("mentions " + either([f"`{word}`" for word in values["word"]]))
     if values["command"]:
-        groups.append("runs " + _either([f"`{command}`" for command in values["command"]]))
+        groups.append("runs " + either([f"`{command}`" for command in values["command"]]))
     if values["folder"]:
-        groups.append("touches " + _either(values["folder"]))
-    return f"the task {_either(groups)}" if groups else ""
+        groups.append("touches " + either(values["folder"]))
+    return f"the task {either(groups)}" if groups else ""
 
 
-def _either(items: Sequence[str]) -> str:
+def either(items: Sequence[str]) -> str:
+    """Return some things as one of them, in words."""
     return " or ".join(filter(None, [", ".join(items[:-1]), items[-1]]))

@@ -26,12 +26,13 @@ NOTE = "A person deleted this rule. Delete this file and reflection may write it
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """A deleted rule; `match` and `targets` are what it is known by."""
+    """A deleted rule; `match` and `targets` are what it is known by, `at` is when it went."""
 
     rule: str
     effect: str
     match: tuple[str, ...]
     targets: tuple[str, ...]
+    at: str = ""
 
 
 def path_of(store: Store, rule_id: str) -> str:
@@ -84,12 +85,13 @@ def _take(path: str, where: str, found: list[Forgotten], findings: list[Finding]
 
 
 def _forgotten(fields: Mapping[str, Any], path: str) -> Forgotten:
-    effect = fields.get("effect")
+    effect, at = fields.get("effect"), fields.get("at")
     return Forgotten(
         rule=os.path.basename(path)[:-3],
         effect=effect if effect and isinstance(effect, str) else "prefer",
         match=_texts(fields.get("match")),
         targets=_texts(fields.get("targets")),
+        at=at if isinstance(at, str) else "",
     )
 
 

@@ -59,6 +59,11 @@ class Rule:
     formerly: tuple[str, ...] = ()
 
     @property
+    def is_persons(self) -> bool:
+        """Tell whether a person wrote it or decided on it: reflection leaves it alone."""
+        return self.origin == "manual" or self.approval is not None
+
+    @property
     def recorded_targets(self) -> tuple[str, ...]:
         """Return the targets by which the record may know the rule's lessons."""
         return (*self.targets, *self.formerly)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 OFF = "routing is off"
 UNREADABLE = "unreadable"
+# No target leads to a lesson that is in use: archived, deleted or moved.
+LOST = "targets gone"
 # Rules that a prompt may parse: about 0.25 ms each (docs/measurements.md).
 MOST_NEW = 1000
 
@@ -90,6 +92,10 @@ class Survey:
         found = dict.fromkeys(self.unreadable, UNREADABLE)
         found.update({place.rule.id: place.waits for place in self.places if place.waits})
         return found
+
+    def lost(self) -> list[Place]:
+        """Return the rules that are out because none of their lessons is in use any more."""
+        return [place for place in self.places if place.waits.startswith(LOST)]
 
     def findings(self) -> list[Finding]:
         """Return what is wrong with the rule files."""
@@ -202,7 +208,7 @@ def _seen(place: Place, ground: Ground) -> Place:
         return place
     found = next(filter(None, (target.first_match(one, ground.active) for one in targets)), None)
     if found is None:
-        return replace(place, waits=f"targets gone: {', '.join(targets)}")
+        return replace(place, waits=f"{LOST}: {', '.join(targets)}")
     return replace(place, witness=os.path.join(ground.store.base, found))
 
 

@@ -32,7 +32,6 @@ def test_costs_add_up():
         '{"rules":["read nodes/testing/"]}',
         '\n {"rules": ["read nodes/testing/"]}\n',
         '```json\n{"rules": ["read nodes/testing/"]}\n```',
-        '{"rules": ["read nodes/testing/"], "note": null}',
     ],
 )
 def test_an_answer_in_json_is_read(tmp_path, text):
@@ -42,7 +41,7 @@ def test_an_answer_in_json_is_read(tmp_path, text):
 
 @pytest.mark.parametrize(
     "value",
-    [{"rules": [3, {}]}, {"rules": [], "more": 1}, {"note": "x"}, {"rules": 3, "note": "x"}],
+    [{"rules": [3, {}]}, {"rules": [], "more": 1}, {"used": []}, {"rules": 3, "used": []}],
 )
 def test_an_answer_with_a_part_that_was_asked_for_is_left_to_its_reader(tmp_path, value):
     assert read(tmp_path, json.dumps(value)).value == value
@@ -87,8 +86,8 @@ def test_what_a_model_said_is_shown_on_one_line_short_and_without_secrets(tmp_pa
     ("text", "fault"),
     [
         ("[]", "it is no object"),
-        ("{}", "it has none of the parts rules, note"),
-        ('{"rules": "read", "note": []}', "it has none of the parts rules, note"),
+        ("{}", "it has none of the parts used, rules, operations, lessons"),
+        ('{"rules": "read", "used": null}', "it has none of the parts used, rules"),
         (f'{{"rules": {"[" * 99}{"]" * 99}}}', "it is nested more than 50 deep"),
     ],
 )

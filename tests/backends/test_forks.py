@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 
 from rose.backends import registry
@@ -61,6 +64,31 @@ def test_a_program_that_is_not_there_is_named(tmp_path, name):
 def test_a_folder_that_is_gone_is_named(tmp_path, name):
     question = a_question(tmp_path, HOSTS[name], cwd="/nowhere/at/all")
     assert "/nowhere/at/all" in failure(name, a_program(tmp_path, name, ""), question)
+
+
+KEEPING = """
+import json, sys
+sys.stdin.read()
+json.dump(sys.argv[1:], open({!r}, "w"))
+"""
+
+
+def test_a_question_that_stands_alone_is_put_to_no_session(tmp_path, name):
+    seen = tmp_path / "seen"
+    environ = a_program(tmp_path, name, KEEPING.format(str(seen)))
+    backend = registry.choose(name, "", some_options(), environ)
+    question = replace(a_question(tmp_path, "", session=""), alone=True)
+    with pytest.raises(BackendFailure, match="Ask again, or another model") as caught:
+        backend.ask(question, 60)
+    assert caught.value.kind == "no-answer"
+    words = json.loads(seen.read_text())
+    assert not {"--resume", "--fork-session", "fork"} & {*words}
+    if name == "claude":
+        assert words[words.index("--tools") + 1] == ""
+        assert "--no-session-persistence" in words
+    else:
+        assert words[-2:] == [words[words.index("-o") + 1], "-"]
+        assert "--ephemeral" in words
 
 
 def test_a_fork_needs_no_digest_and_says_what_hinders_it(tmp_path, name):

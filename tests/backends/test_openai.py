@@ -14,7 +14,6 @@ import pytest
 
 from rose.backends.base import BackendFailure
 from rose.backends.openai import OpenAI
-from rose.backends.strict import strict
 from tests.fakes import ANSWER, SCHEMA, a_question, some_options
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -120,7 +119,7 @@ def test_the_question_goes_to_the_address_with_the_model_the_key_and_the_strict_
     assert (
         json.dumps(SCHEMA, separators=(",", ":"), sort_keys=True) in body["messages"][0]["content"]
     )
-    assert body["response_format"]["json_schema"]["schema"] == strict(SCHEMA)
+    assert body["response_format"]["json_schema"]["schema"] == SCHEMA
     assert (answer.value, answer.model) == (ANSWER, "small-1")
     assert (answer.usage.calls, answer.usage.input_tokens, answer.usage.output_tokens) == (
         1,
@@ -280,4 +279,4 @@ def test_the_package_is_loaded_only_when_somebody_is_asked():
 
 def test_the_package_is_named_where_it_is_not_installed():
     script = "print(dict(registry.survey(Options(Settings(openai_model='m')), {}))['openai'])"
-    assert "rose-router[openai]" in printed(script, "-IS")
+    assert "with its extra `openai`" in printed(script, "-IS")

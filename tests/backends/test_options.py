@@ -125,6 +125,25 @@ def test_a_trusted_project_wins_over_the_home_store_and_the_environment_over_bot
     assert named.settings.reflection_backend == "offline"
 
 
+@pytest.mark.parametrize(
+    ("name", "of_home", "of_project"),
+    [
+        ("reflection.backend", "offline", "auto"),
+        ("openai.model", "mine", ""),
+        ("spend.calls_per_day", "0", "100"),
+    ],
+)
+def test_a_default_that_a_trusted_project_sets_wins_over_the_home_store(
+    project, home, name, of_home, of_project
+):
+    trust.add(project, os.environ)
+    config.set_value(home, name, of_home)
+    config.set_value(project, name, of_project)
+    assert config.get(options(project, home).settings, name) == of_project
+    config.unset(project, name)
+    assert config.get(options(project, home).settings, name) == of_home
+
+
 def test_the_environment_counts_in_a_clone(project):
     found = options(
         project, ROSE_REFLECT_COMMAND="mine", ROSE_OPENAI_BASE_URL="http://localhost/v1"
@@ -175,3 +194,12 @@ def test_an_edit_after_trust_still_cannot_hold_a_key(project):
     trust.add(project, os.environ)
     files.replace(project.config, "openai:\n  key_env: sk-ant-api03-abc\n  key: sk-ant\n")
     assert options(project).settings.openai_key_env == "OPENAI_API_KEY"
+
+
+@pytest.mark.parametrize(
+    "text", ["reflection: {backend: oflline}\n", "reflection: [\n"], ids=["a typo", "no YAML"]
+)
+def test_a_config_that_cannot_be_read_asks_nobody(project, text):
+    trust.add(project, os.environ)
+    files.replace(project.config, text)
+    assert options(project).settings.reflection_backend == "offline"

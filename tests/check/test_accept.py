@@ -5,15 +5,17 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from rose import files
 from rose.check import accept
 from rose.check.checks import Context, Draft
 from rose.errors import Unwritable
 from rose.findings import Refused
-from rose.routing import table, targets
+from rose.routing import ledger, table, targets
 from rose.routing.rules import Evidence
+from tests.factories import a_ledger_line
 from tests.routing.samples import a_rule, a_store, put, regions, tree, write
 
-NOW = {"born": 7, "created": "2026-11-30T09:12:44Z"}
+NOW = {"created": "2026-11-30T09:12:44Z"}
 
 
 def _context(store, **fields) -> Context:
@@ -33,10 +35,11 @@ def _teach(store, when="When the tests run.", then="read nodes/testing/.", **fie
 
 def test_an_accepted_rule_is_on_disk_as_it_is_returned(tmp_path):
     store = a_store(tmp_path)
+    a_ledger_line(store, lambda _: {"v": 1, "session": "s"})
     taught = _teach(store, note="Why.\n", match=("command:pytest",)).rule
     assert table.read(store, ("nodes",)).rules == (taught,)
     assert (taught.when, taught.then) == ("the tests run", "read nodes/testing/")
-    assert (taught.targets, taught.born) == (("nodes/testing/",), 7)
+    assert (taught.targets, taught.born) == (("nodes/testing/",), 1)
     assert (taught.origin, taught.status, taught.approval) == ("manual", "active", None)
 
 
@@ -91,14 +94,24 @@ def test_of_many_who_teach_one_condition_at_once_one_succeeds(tmp_path):
     assert len(table.read(store, ("nodes",)).rules) == 1
 
 
+def test_what_is_recorded_while_the_lock_is_waited_for_does_not_count_for_the_rule(tmp_path):
+    store = a_store(tmp_path)
+    with ThreadPoolExecutor(1) as pool:
+        with files.lock(store.lock):
+            taught = pool.submit(_teach, store)
+            ledger.append_locked(store, "local", lambda _: {"v": 1, "session": "s"})
+        assert taught.result().rule.born == 1
+
+
 def test_a_reworded_rule_keeps_its_id_and_what_a_person_wrote(tmp_path):
     store = a_store(tmp_path)
     write(
         f"{store.routing}/r_0000aa.md",
         "---\nwhen: old\nthen: read nodes/testing/\ncolour: red\nborn: 2\n---\nMine.\n",
     )
+    a_ledger_line(store, lambda _: {"v": 1, "session": "s"})
     taught = _teach(store, when="docs", replaces="r_0000aa").rule
-    assert (taught.id, taught.when, taught.born) == ("r_0000aa", "docs", 7)
+    assert (taught.id, taught.when, taught.born) == ("r_0000aa", "docs", 1)
     assert taught.note == "Mine.\n"
     with open(taught.path, encoding="utf-8") as file:
         assert "colour: red" in file.read()

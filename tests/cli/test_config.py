@@ -34,6 +34,14 @@ def test_one_setting_is_printed_bare(project):
     assert (entry["value"], entry["default"], entry["set"]) == ("800", "800", False)
 
 
+def test_a_default_that_was_set_is_no_default_until_it_is_taken_back(project):
+    run("config", "routing.max_tokens", "800", cwd=project)
+    assert "routing.max_tokens        800\n" in run("config", cwd=project).out
+    assert run("config", "routing.max_tokens", "--json", cwd=project).json["set"] is True
+    run("config", "--unset", "routing.max_tokens", cwd=project)
+    assert "routing.max_tokens        800 (default)\n" in run("config", cwd=project).out
+
+
 def test_a_value_is_set_and_taken_back(project):
     result = run("config", "git.commit", "auto", cwd=project)
     assert result.out == "git.commit = auto\n"
@@ -95,3 +103,10 @@ def test_the_home_store_has_settings_of_its_own(project, tmp_path):
 def test_without_a_store_it_says_how_to_make_one(tmp_path):
     result = run("config", cwd=tmp_path)
     assert (result.code, "rose init" in result.err) == (1, True)
+
+
+def test_a_change_is_told_as_json_where_that_is_asked_for(project):
+    changed = run("config", "routing.max_tokens", "600", "--json", cwd=project).json
+    assert (changed["value"], changed["set"]) == ("600", True)
+    reset = run("config", "--unset", "routing.max_tokens", "--json", cwd=project).json
+    assert (reset["value"], reset["set"]) == ("800", False)

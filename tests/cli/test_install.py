@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from tests.clirun import run
+from tests.fakes import a_program
 
 HOSTS = ("claude-code", "codex", "gemini", "cursor", "opencode")
 
@@ -261,3 +262,33 @@ def test_doctor_says_who_calls_rose_and_what_is_wrong_with_it(project):
     settings.write_text(settings.read_text().replace("/launch.py", "/gone/rose/launch.py"))
     code, found = hosts()
     assert (code, found[0][0]) == (1, "problem")
+
+
+def test_an_uninstall_names_what_of_rose_is_left_elsewhere(project):
+    run("install", "--host", "claude-code", "--scope", "user", cwd=project)
+    run("install", "--agents-md", cwd=project)
+    result = run("uninstall", cwd=project)
+    assert "Nothing of rose was found there." in result.err
+    assert "rose uninstall --host claude-code --scope user" in result.err
+    assert "rose uninstall --agents-md" in result.err
+
+
+def test_an_install_says_who_is_asked_after_a_session(project, tmp_path, monkeypatch):
+    monkeypatch.delenv("ROSE_BACKEND")
+    environ = a_program(tmp_path, "claude", "")
+    monkeypatch.setenv("PATH", environ["PATH"])
+    result = run("install", "--host", "claude-code", cwd=project)
+    assert "claude is asked" in result.err
+    assert "rose config reflection.backend offline" in result.err
+
+
+def test_an_install_that_wires_nothing_leaves_a_store_as_untrusted_as_it_was(project):
+    run("trust", "--revoke", cwd=project)
+    for wrong in (("--host", "nosuch"), ("--host", "codex", "--shared")):
+        assert run("install", *wrong, cwd=project).code == 2
+    settings = project / ".claude" / "settings.local.json"
+    settings.parent.mkdir()
+    settings.write_text("{ no JSON")
+    result = run("install", "--host", "claude-code", cwd=project)
+    assert (result.code, "is trusted from now on" in result.err) == (1, False)
+    assert "is trusted from now on" in run("install", "--host", "codex", cwd=project).err

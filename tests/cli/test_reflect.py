@@ -153,6 +153,7 @@ def test_a_session_without_use_says_what_was_missing(shop, keep, why):
         ["--pending", "--all"],
         ["--transcript", "x", "--session", "y"],
         ["--transcript", "x", "--backend", "oracle"],
+        ["--transcript", "README.md", "--host", "nobody"],
         ["--pending", "--dry-run"],
     ],
 )
@@ -166,7 +167,6 @@ def test_a_call_that_does_not_say_which_session_is_a_usage_error(shop, words):
     [
         ["--transcript", "missing.jsonl"],
         ["--transcript", "."],
-        ["--transcript", "README.md", "--host", "nobody"],
         ["--session", "no-such-session"],
         ["--session", "../../etc/passwd"],
     ],
@@ -390,7 +390,7 @@ def test_undo_leaves_a_rule_that_a_person_edited(shop):
     (rule,) = table.read(shop, ("nodes",)).rules
     files.replace(rule.path, files.read_text(rule.path) + "mine\n")
     result = rose(shop, "undo", SECOND)
-    assert f"{rule.id} is left alone: it was edited since" in result.out
+    assert f"{rule.id} is left alone: it was edited or decided on since" in result.out
     said = " ".join(rose(shop, "status").out.split())
     assert f"added {rule.id} (edited since and left alone)" in said
     assert os.path.exists(rule.path)

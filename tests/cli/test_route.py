@@ -7,10 +7,11 @@ import os
 import pytest
 
 from rose import files, layout
-from rose.routing import cases, forgotten, table
+from rose.routing import cases, forgotten, ledger, table
 from tests import factories
 from tests.clirun import run
 from tests.factories import a_ledger_line
+from tests.history.repos import git, in_head
 
 RULE = ("--when", "the task runs the integration tests", "--then", "read nodes/testing/ first")
 HEAD = "- When the task runs the integration tests: read nodes/testing/ first"
@@ -571,7 +572,7 @@ def test_git_commit_auto_commits_the_rule_alone(project):
     assert rose(project, "route", *RULE).err == ""
     rule = only_rule(project)
     commit = repository.head.commit
-    assert commit.message == f"rose: teach {rule.id}\n\n{HEAD}\n"
+    assert commit.message == f"rose: teach {rule.id}\n\nTeach {rule.id}:\n  {HEAD}\n"
     assert list(commit.stats.files) == [f".rose/routing/{rule.id}.md"]
     rose(project, "route", "--forget", rule.id)
     assert sorted(repository.head.commit.stats.files) == [
@@ -579,6 +580,60 @@ def test_git_commit_auto_commits_the_rule_alone(project):
         f".rose/routing/{rule.id}.md",
     ]
     repository.close()
+
+
+@pytest.fixture
+def committed(project):
+    """Return the store in a repository that holds all of it, with commits asked for."""
+    files.replace(project.config, "git:\n  commit: auto\n")
+    files.replace(f"{project.base}/.gitignore", ".rose/local/\n.rose/index.md\n")
+    factories.a_rule_file(project, id="r_0000aa", when="old", status="proposed")
+    factories.a_ledger_line(project, lambda _: {"v": 1, "session": "s"})
+    a_commit(project)
+    return project
+
+
+def a_commit(store):
+    git(store.base, "init", "-q", "-b", "main")
+    git(store.base, "add", "-A")
+    git(store.base, "commit", "-q", "-m", "all")
+
+
+def test_a_commit_of_a_decision_gives_no_orders_to_whoever_reads_it(committed):
+    when = "the task fixes #34 [skip ci]"
+    assert rose(committed, "route", "--when", when, "--then", RULE[3]).code == 0
+    said = git(committed.base, "log", "-1", "--format=%B")
+    assert said.startswith("rose: teach r_")
+    assert "  - When the task fixes 34 skip ci: read nodes/testing/ first\n" in said
+
+
+def test_a_rule_with_uncommitted_words_of_a_persons_stays_out_of_the_commit_of_a_decision(
+    committed,
+):
+    path = table.path_of(committed, "r_0000aa")
+    files.replace(path, files.read_text(path) + "My own note.\n")
+    result = rose(committed, "route", "--approve", "r_0000aa")
+    assert result.code == 0
+    assert "r_0000aa.md holds changes of yours that are not committed" in result.err
+    assert git(committed.base, "rev-list", "--count", "HEAD") == "1\n"
+
+
+def test_a_decision_commits_the_rules_that_it_declines_too_and_a_shared_record(committed):
+    factories.a_rule_file(committed, id="r_0000bb", when="old", effect="skip")
+    shared = "git:\n  commit: auto\nledger:\n  share: commit\n"
+    files.replace(committed.config, shared)
+    a_commit(committed)
+    with files.lock(committed.lock):
+        ledger.append_locked(committed, "commit", lambda _: {"v": 1, "session": "t"})
+        name = ledger.writer_name(committed)
+    assert rose(committed, "route", "--approve", "r_0000aa").code == 0
+    assert in_head(committed.base) == [
+        f".rose/ledger/{name}.jsonl",
+        ".rose/routing/r_0000aa.md",
+        ".rose/routing/r_0000bb.md",
+    ]
+    assert rose(committed, "route", "--forget", "r_0000aa").err == ""
+    assert in_head(committed.base) == [".rose/rejections/r_0000aa.md", ".rose/routing/r_0000aa.md"]
 
 
 def test_git_commit_auto_outside_a_repository_says_why_nothing_was_committed(project):

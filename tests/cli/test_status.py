@@ -12,7 +12,7 @@ from rose import files, layout, trust
 from rose.reflection import queue
 from rose.routing import cases, forgotten, table
 from tests import factories
-from tests.clirun import run
+from tests.clirun import run, run_child
 from tests.factories import a_ledger_line
 
 NOW = "2026-11-30T09:12:44Z"
@@ -126,7 +126,7 @@ def test_a_store_at_work_fits_one_screen(project):
     assert out.splitlines()[1:5] == [
         "lessons    3 active",
         "routing    1 selection rule over 3 lessons  (ratio 0.33, should fall as the store grows)",
-        "trend      0.50 at session 1, 0.33 at session 2, 0.33 now: level",
+        "trend      0.50 at session 1, 0.33 at session 2, 0.33 now: level since session 2",
         "layer      " + row(out, "layer")[0],
     ]
     assert row(out, "learned") == [
@@ -211,7 +211,7 @@ def test_the_queue_row_counts_what_waits_and_names_what_failed(project):
     queued(project, "two", state="working", tries=1)
     queued(project, "three $(x)", state="failed", tries=3, reason="/t.jsonl: not there")
     assert row(status(project), "queue") == [
-        "1 pending, 1 in work: rose reflect --pending works them now",
+        "1 pending, 1 in work: a worker is at it",
         "failed after 3 tries: /t.jsonl: not there",
         "again: rose reflect --session 'three $(x)'",
     ]
@@ -376,6 +376,12 @@ def test_torn_lines_in_the_log_of_reflections_are_passed_over(project):
     path = project.trace
     files.replace(path, files.read_text(path) + '{"v":1,"sess\n[]\n{"session": "s1"}\n{"v":')
     assert row(status(project), "learned")[0].endswith("added r_00000a")
+
+
+def test_a_log_of_reflections_that_is_a_pipe_is_not_waited_for(project):
+    os.makedirs(os.path.dirname(project.trace), exist_ok=True)
+    os.mkfifo(project.trace)
+    assert run_child("status", cwd=project.base).code == 0
 
 
 @pytest.mark.parametrize(

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 TASK = "Run the integration tests and tell me what is broken"
 ASKED = "Which lesson was used in this session"
-ANSWER = {"rules": [{"when": "the task runs the tests", "then": "read nodes/testing/"}]}
+ANSWER = {"rules": [{"when": "the task runs the tests", "then": "read nodes/testing/"}], "note": ""}
 TEXTS = {"type": "object", "properties": {"when": {"type": "string"}, "then": {"type": "string"}}}
 RULE = {**TEXTS, "required": ["when", "then"], "additionalProperties": False}
 SCHEMA = {
     "type": "object",
     "properties": {"rules": {"type": "array", "items": RULE}, "note": {"type": "string"}},
-    "required": ["rules"],
+    "required": ["rules", "note"],
     "additionalProperties": False,
 }
 WRITE = {"tool": "mcp__writer__write", "input": {}, "when": ASKED}
@@ -127,7 +127,7 @@ def ask(ended: Ended, *turns: Any, session: str = "") -> Fork:
 def answering(host: str, answer: dict[str, Any], when: str = ASKED) -> dict[str, Any]:
     """Return the turn in which a model answers in the form that the host asks it for."""
     if host == "codex":
-        return {"text": json.dumps({**answer, "note": None}), "when": when}
+        return {"text": json.dumps(answer), "when": when}
     return {"tool": "StructuredOutput", "input": answer, "when": when}
 
 

@@ -13,6 +13,7 @@ BLOCK = (
     "Store: /repo\n"
     "- When the task is a docs change: read nodes/docs/"
 )
+RECALLED = "rose recall v1: lessons.\nStore: /repo\n- nodes/a.md, whole:\n> # A\n>   text"
 
 
 @pytest.mark.parametrize(
@@ -25,6 +26,9 @@ BLOCK = (
         (f"{BLOCK}\n{BLOCK}\nb", "b"),
         (f'{{"context": "{BLOCK}"}}'.replace("\n", "\\n"), ""),
         ("rose routing layer v1", ""),
+        (f"a\n{RECALLED}\nb", "a\nb"),
+        (f"a\n{BLOCK}\n\n{RECALLED}\n\nb\n> c", "a\n\n\nb\n> c"),
+        (f"{BLOCK}\n{RECALLED}\nb", "b"),
     ],
 )
 def test_a_block_is_cut_out_of_a_text(text, rest):

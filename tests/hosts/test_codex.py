@@ -211,6 +211,7 @@ def test_a_hooks_words_name_the_moment_they_came(events_of):
         ("permissions", ["permissions.instructions"], 0),
         ("permissions", None, 0),
         ("rose routing layer v1: where", None, 1),
+        ("rose recall v1: lessons", None, 1),
         (" ", HOOK, 0),
     ],
 )

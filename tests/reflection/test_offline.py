@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rose.reflection import offline
+from rose.reflection.ties import Ties
 from rose.routing import features
 from rose.routing.cases import Case
 from rose.routing.rules import Rule
@@ -187,9 +188,8 @@ def test_where_one_feature_is_taken_the_next_one_serves():
         a_rule(origin="reflection", when="the suite is run", match=()),
         a_rule(status="proposed", match=("word:other",)),
         a_rule(status="declined"),
-        a_rule(status="retired"),
     ],
-    ids=["in words", "met", "a model's in words", "proposed", "declined", "retired"],
+    ids=["in words", "met", "a model's in words", "proposed", "declined"],
 )
 def test_a_rule_that_speaks_of_the_lesson_already_stops_a_new_one(rule):
     assert propose(NOW, [BEFORE], [rule]) is None
@@ -213,10 +213,9 @@ def test_a_persons_words_are_never_changed(rule):
     assert propose(NOW, [BEFORE], [rule]) is None
 
 
-def test_a_retired_rule_does_not_stop_another_feature():
-    kinds = ["word:suite", "command:pytest"]
-    found = propose(a_case(2, kinds, [DB]), [a_case(1, kinds, [DB])], [a_rule(status="retired")])
-    assert found.match == ("command:pytest",)
+def test_what_retired_for_want_of_use_may_be_written_again():
+    found = propose(NOW, [BEFORE], [a_rule(status="retired")])
+    assert (found.kind, found.match) == ("add", ("word:suite",))
 
 
 def test_what_a_person_deleted_is_not_written_again():
@@ -234,10 +233,50 @@ def test_a_skip_rule_offers_nothing():
     assert propose(NOW, [BEFORE], [a_rule(effect="skip", match=("word:x",))]) is not None
 
 
-def test_two_lessons_of_one_folder_stand_for_the_folder():
+def test_a_lesson_that_the_search_puts_first_needs_no_rule():
+    ground = offline.Ground((), ("nodes",), lambda _match, _targets: False, {"testing/db"})
+    assert offline.propose(NOW, [a_lesson(DB)], [BEFORE], ground) is None
+
+
+def test_each_of_two_used_lessons_stands_for_itself():
     found = propose(a_case(2, ["word:suite"], [DB, FIXTURES]), [BEFORE])
-    assert found.targets == ("nodes/testing/",)
-    assert [lesson.path for lesson in found.lessons] == [DB, FIXTURES]
+    assert (found.targets, [lesson.path for lesson in found.lessons]) == ((DB,), [DB])
+
+
+def test_a_new_rule_takes_the_other_features_that_would_have_led_to_the_lesson():
+    past = [BEFORE, a_case(3, ["word:postgres"], [DB]), a_case(4, ["word:postgres"], [DB])]
+    assert propose(NOW, past).match == ("word:suite", "word:postgres")
+
+
+def test_a_feature_that_leads_nowhere_new_is_left_out():
+    past = [a_case(n, ["word:suite", "word:slow"], [DB]) for n in (1, 3)]
+    assert propose(NOW, past).match == ("word:suite",)
+
+
+def test_a_feature_that_would_mislead_more_than_it_leads_is_left_out():
+    rare = [a_case(n, ["word:db"], [DB]) for n in (3, 4)]
+    noise = [a_case(n, ["word:db"], [LINKS]) for n in range(10, 18)]
+    others = [a_case(n, ["word:x"]) for n in range(20, 60)]
+    assert "word:db" in propose(NOW, [BEFORE, *rare, *noise, *others]).match
+    noise += [a_case(18, ["word:db"], [LINKS])]
+    assert propose(NOW, [BEFORE, *rare, *noise, *others]).match == ("word:suite",)
+
+
+def test_a_lesson_joins_a_rule_whose_condition_mostly_holds_for_it():
+    rule = a_rule(match=("word:suite", "word:ci"), targets=(LINKS,))
+    found = propose(NOW, [BEFORE, a_case(3, ["word:ci"], [LINKS])], [rule])
+    assert (found.kind, found.targets, found.match) == ("widen-targets", (LINKS, DB), rule.match)
+    elsewhere = [a_case(n, ["word:ci"], [LINKS]) for n in range(3, 8)]
+    assert propose(NOW, [BEFORE, *elsewhere], [rule]).kind == "add"
+
+
+def test_ties_that_are_added_up_case_by_case_propose_the_same():
+    past = [BEFORE, a_case(3, ["word:postgres"], [DB]), a_case(4, ["word:postgres"], [DB])]
+    ties = Ties()
+    for case in past:
+        ties.add(case)
+    ground = offline.Ground((), ("nodes",), lambda _match, _targets: False)
+    assert offline.propose_from(NOW, [a_lesson(DB)], ties, ground) == propose(NOW, past)
 
 
 def test_two_lessons_of_the_root_do_not_stand_for_all_lessons():

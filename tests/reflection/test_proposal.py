@@ -34,7 +34,7 @@ def an_answer(**parts):
 
 
 def rules_of(found) -> list[str]:
-    return [finding.rule for finding in found.findings()]
+    return [finding.rule for item in found.malformed for finding in item.findings]
 
 
 def test_a_whole_answer_is_read():

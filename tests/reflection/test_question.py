@@ -9,7 +9,6 @@ import pytest
 from rose import tokens
 from rose.hosts.base import BLOCK_HEADING, REFLECTION_MARKER
 from rose.reflection import question
-from rose.reflection.digest import Digest
 from rose.reflection.observe import Facts, Opened, Used
 from rose.routing.cases import Case
 from rose.routing.evidence import Standing
@@ -17,7 +16,11 @@ from rose.routing.rules import Rule
 from rose.store.lessons import Lesson
 
 BODY = "Export `APP_DB_URL=sqlite:///x.db` first.\nPlain words of no account.\n"
-DIGEST = Digest("[1] typed\n| Run the tests\n", 9, 0)
+
+
+def a_digest(most: int) -> str:
+    assert most >= 9
+    return "[1] typed\n| Run the tests\n"
 
 
 def a_lesson(name: str = "testing/db", store: str = "project", **fields) -> Lesson:
@@ -202,7 +205,7 @@ def test_a_model_in_the_session_gets_no_digest():
 
 
 def test_a_model_outside_of_the_session_gets_the_digest():
-    text = question.build(a_material(digest=DIGEST))
+    text = question.build(a_material(digest=a_digest))
     assert "You were not in the session" in text
     assert section(text, "digest of the session") == [
         "[1] typed",
@@ -266,7 +269,12 @@ def test_a_question_of_too_much_is_cut_section_by_section():
         verdicts={f"r_{n:06x}": "unknown" for n in range(100)},
     )
     rules = [a_rule(f"r_{n:06x}", when="when " * 200, then="then " * 200) for n in range(400)]
-    digest = Digest("".join(f"| line {n} of many\n" for n in range(9_000)), 50_000, 0)
+    asked = []
+
+    def digest(most: int) -> str:
+        asked.append(most)
+        return "| x\n" * (most // 3)
+
     material = a_material(
         facts=facts,
         rules=rules,
@@ -277,7 +285,7 @@ def test_a_question_of_too_much_is_cut_section_by_section():
     text = question.build(material)
     assert tokens.count(text) <= question.MAX_TOKENS
     assert text.count("- more: ") == 4
-    assert "| line 2000 of many" in text
+    assert asked == [24_000]
     assert text.endswith("</rose-reflection>\n")
 
 
@@ -288,7 +296,19 @@ def test_a_digest_of_the_usual_size_always_has_room():
 
 
 def test_the_question_is_the_same_for_the_same_material():
-    assert question.build(a_material(digest=DIGEST)) == question.build(a_material(digest=DIGEST))
+    material = a_material(digest=a_digest)
+    assert question.build(material) == question.build(material)
+
+
+def test_a_digest_is_asked_for_within_the_room_that_is_left(monkeypatch):
+    monkeypatch.setattr(question, "MAX_TOKENS", 20_000)
+
+    def digest(most: int) -> str:
+        return "| x\n" * (most // 3 - 5) + "- 7 more calls and texts are left out.\n"
+
+    text = question.build(a_material(digest=digest))
+    assert 19_800 < tokens.count(text) <= 20_000
+    assert "- 7 more calls and texts are left out.\n\n</rose-reflection>\n" in text
 
 
 def test_the_fingerprint_changes_with_a_prompt_and_with_the_schema(monkeypatch):

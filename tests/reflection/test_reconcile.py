@@ -8,6 +8,7 @@ import pytest
 
 from rose.check.checks import Draft, check_rule
 from rose.reflection import reconcile
+from rose.reflection.reconcile import Settled
 from rose.routing.rules import Evidence, Rule
 from tests.check.test_checks import a_context
 from tests.routing.samples import a_rule
@@ -34,13 +35,12 @@ def settle(draft, *rules: Rule, restates=""):
 def test_a_draft_that_restates_nothing_is_new():
     draft = a_draft(when="the task is a release")
     settled = settle(draft, an_old())
-    assert (settled.became, settled.draft, settled.findings) == ("new", draft, ())
+    assert (settled.draft, settled.proposed, settled.findings) == (draft, draft, ())
 
 
 @pytest.mark.parametrize("when", [WHEN, "When the task, runs the TESTS!"])
 def test_the_same_condition_in_other_letters_is_more_evidence(when):
     settled = settle(a_draft(when=when), an_old())
-    assert settled.became == "evidence"
     assert settled.draft.replaces == "r_0000aa"
     assert (settled.draft.when, settled.draft.then) == (WHEN, "read nodes/testing/")
     assert settled.draft.evidence == (OLD, NEW)
@@ -49,8 +49,7 @@ def test_the_same_condition_in_other_letters_is_more_evidence(when):
 
 def test_a_condition_that_the_model_says_restates_keeps_the_old_one_and_its_record():
     settled = settle(a_draft(when="pytest is run"), an_old(), restates="r_0000aa")
-    assert settled.became == "evidence"
-    assert settled.draft.when == WHEN
+    assert (settled.draft.replaces, settled.draft.when) == ("r_0000aa", WHEN)
 
 
 def test_what_is_joined_passes_the_check_that_a_second_rule_would_not():
@@ -72,8 +71,7 @@ def test_a_restatement_with_other_targets_widens_the_rule(old, new, then):
     rule = an_old(then=f"read {old}", targets=(old,), match=("command:pytest",))
     settled = settle(a_draft(then=new), rule)
     assert settled.draft.then == then
-    assert settled.became == ("evidence" if then == rule.then else "widened")
-    assert settled.draft.match == ("command:pytest",)
+    assert (settled.draft.replaces, settled.draft.match) == (rule.id, ("command:pytest",))
 
 
 def test_skip_rules_are_widened_in_words_of_their_own():
@@ -87,7 +85,7 @@ def test_skip_rules_are_widened_in_words_of_their_own():
 def test_a_persons_rule_is_left_alone(fields, restates):
     settled = settle(a_draft(), an_old(**fields), restates=restates)
     (finding,) = settled.findings
-    assert (settled.became, settled.draft) == ("refused", a_draft())
+    assert settled.draft == a_draft()
     assert (finding.rule, finding.expected) == ("restates", "r_0000aa")
 
 
@@ -99,21 +97,21 @@ def test_an_id_that_no_rule_has_is_refused(restates):
 
 @pytest.mark.parametrize("status", ["retired", "declined"])
 def test_a_rule_out_of_use_is_not_restated(status):
-    assert settle(a_draft(), an_old(status=status)).became == "new"
+    assert settle(a_draft(), an_old(status=status)) == Settled(a_draft(), a_draft())
     refused = settle(a_draft(), an_old(status=status), restates="r_0000aa")
     assert [finding.rule for finding in refused.findings] == ["restates-unknown"]
 
 
 def test_the_opposite_is_no_restatement_and_is_kept_beside():
     old = an_old(effect="skip")
-    assert settle(a_draft(), old).became == "new"
+    assert settle(a_draft(), old) == Settled(a_draft(), a_draft())
     refused = settle(a_draft(when="another"), old, restates="r_0000aa")
     assert [finding.rule for finding in refused.findings] == ["restates-opposite"]
 
 
 def test_a_draft_with_a_slot_or_without_a_target_is_left_for_the_check():
-    assert settle(a_draft(replaces="r_0000bb"), an_old()).became == "new"
-    assert settle(a_draft(then="ask the user"), an_old()).became == "new"
+    for draft in (a_draft(replaces="r_0000bb"), a_draft(then="ask the user")):
+        assert settle(draft, an_old()) == Settled(draft, draft)
 
 
 def merge(draft, ids, *rules: Rule):
@@ -127,7 +125,7 @@ def test_a_merge_unites_targets_features_and_evidence():
     )
     settled = merge(a_draft(then="read nodes/a/"), ["r_0000aa", "r_0000bb"], *rules)
     draft = settled.draft
-    assert (settled.became, settled.findings) == ("merged", ())
+    assert settled.findings == ()
     assert (draft.replaces, draft.merges) == ("r_0000aa", ("r_0000bb",))
     assert draft.then == "read nodes/a/ and nodes/b.md"
     assert draft.match == ("command:pytest", "word:b")

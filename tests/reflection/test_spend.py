@@ -160,3 +160,11 @@ def test_a_record_is_not_written_through_a_link(store, tmp_path):
     with pytest.raises(Unwritable):
         note(store)
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_calls_about_no_session_have_the_limits_of_the_day_alone(store):
+    for _ in range(3):
+        note(store, session="")
+    assert left(store, "", spend_calls_per_session=1) == ""
+    assert "spend.calls_per_day" in left(store, "", spend_calls_per_day=3)
+    assert "spend.calls_per_day" in left(store, "s", spend_calls_per_day=3)

@@ -77,7 +77,7 @@ def test_what_a_person_edited_since_is_left_and_named(scene):
     table.update(scene.store, rule, {"then": f"skim nodes/{DB}.md"}, ("nodes",))
     before = rule_files(scene)
     undone = undo.take_back(scene.stores)
-    assert undone.left == ((rule, "it was edited since"),)
+    assert undone.left == ((rule, "it was edited or decided on since"),)
     assert rule_files(scene) == before
     assert len(sessions(scene)) == 1
 
@@ -95,7 +95,7 @@ def test_an_earlier_reflection_under_a_later_one_is_left(scene):
     outcome = learn(scene)
     widen(scene)
     undone = undo.take_back(scene.stores, outcome.facts.session)
-    assert undone.left == ((outcome.learned[0], "it was edited since"),)
+    assert undone.left == ((outcome.learned[0], "it was edited or decided on since"),)
 
 
 def test_one_after_the_other_all_can_be_taken_back(scene):
@@ -187,7 +187,7 @@ def test_a_lesson_that_a_person_wrote_on_is_left_and_named(scene):
     path = os.path.join(scene.base, several.LESSON)
     files.replace(path, files.read_text(path) + "And wait.\n")
     undone = undo.take_back(scene.stores)
-    assert undone.left == ((several.LESSON, "it was edited since"),)
+    assert undone.left == ((several.LESSON, "it was edited or decided on since"),)
     assert files.read_text(path).endswith("And wait.\n")
 
 
@@ -291,7 +291,7 @@ def test_with_git_what_a_person_changed_since_goes_into_no_commit_of_an_undo(sce
     files.replace(reworded, files.read_text(reworded) + "My reason.\n")
     os.unlink(os.path.join(scene.store.routing, f"{several.KEPT}.md"))
     undone = undo.take_back(scene.stores)
-    assert undone.left == ((several.REWORDED, "it was edited since"),)
+    assert undone.left == ((several.REWORDED, "it was edited or decided on since"),)
     assert undone.gone == (several.KEPT,)
     assert in_head(scene.base) == [
         f".rose/routing/{several.ADDED}.md",

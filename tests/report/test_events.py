@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rose.history.past import Revision
+from rose.reflection import journal
 from rose.report import events
 from rose.report.events import Event
 
@@ -22,7 +23,10 @@ def an_operation(kind: str, rule: str | None, **fields: object) -> dict[str, obj
 
 
 def told(*lines: dict[str, object]) -> list[tuple[str, str, str]]:
-    return [(event.what, event.rule, event.detail) for event in events.traced(lines)]
+    return [
+        (event.what, event.rule, event.detail)
+        for event in events.traced(map(journal.line_of, lines))
+    ]
 
 
 def test_each_operation_on_a_rule_is_an_event_and_a_refused_one_is_none():

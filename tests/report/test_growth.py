@@ -41,17 +41,17 @@ def test_the_routing_line_states_the_bet(rules, lessons, line):
         (
             [(1, 2, 5), (2, 4, 19), (3, 5, 30)],
             (6, 50),
-            "0.40 at session 1, 0.21 at session 2, 0.12 now: falling",
+            "0.40 at session 1, 0.21 at session 2, 0.12 now: falling since session 2",
         ),
         (
             [(1, 1, 50), (7, 5, 50)],
             (9, 50),
-            "0.02 at session 1, 0.10 at session 7, 0.18 now: rising",
+            "0.02 at session 1, 0.10 at session 7, 0.18 now: rising since session 7",
         ),
         (
             [(1, 1, 10), (2, 1, 10)],
             (1, 10),
-            "0.10 at session 1, 0.10 at session 2, 0.10 now: level",
+            "0.10 at session 1, 0.10 at session 2, 0.10 now: level since session 2",
         ),
     ],
 )

@@ -71,7 +71,12 @@ def test_the_last_sessions_say_how_the_layer_arrives(store, ends, state, said):
 
 
 @pytest.mark.parametrize(
-    ("host", "word"), [("codex", "additionalContextLimit"), ("claude-code", "10,000 characters")]
+    ("host", "word"),
+    [
+        ("codex", "additionalContextLimit"),
+        ("claude-code", "10,000 characters"),
+        ("cursor", "routing.max_tokens"),
+    ],
 )
 def test_what_to_do_about_a_cut_is_said_by_host(store, host, word):
     reflected(store, "cut", host=host)

@@ -43,6 +43,21 @@ def test_the_block_is_kept_under_its_digest(tmp_path):
         assert file.read() == layer["block"]
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, "off"),
+        ({"recall_serve": "pointers"}, "pointers"),
+        ({"recall_serve": "bodies", "recall_max_tokens": 0}, "off"),
+        ({"recall_serve": "bodies", "routing_enabled": False}, "off"),
+    ],
+)
+def test_the_layer_says_whether_a_prompt_gets_more(tmp_path, settings, said):
+    store = a_store(tmp_path)
+    _compile(store, **settings)
+    assert (compiled.read(store.layer) or {})["recall"] == said
+
+
 def test_an_empty_layer_is_written_too(tmp_path):
     store = a_store(tmp_path)
     assert _compile(store)["block"] == ""

@@ -35,6 +35,7 @@ def test_a_written_rejection_reads_back_as_it_was(store):
             effect="prefer",
             match=GONE.match,
             targets=GONE.targets,
+            at=AT,
         ),
     )
 

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from tests import clirun, factories
+from tests.evaluate import streams
+
+
+def test_a_stream_is_replayed_and_its_figures_are_printed(tmp_path):
+    folder = streams.write(tmp_path / "small", 40)
+    picks = tmp_path / "picks.jsonl"
+    done = clirun.run(
+        "eval", "stream", folder, "--reader", "layer", "--picks", str(picks), cwd=tmp_path
+    )
+    assert done.code == 0
+    assert "small (cold): 40 tasks, 4 lessons" in done.out
+    assert "control poisoned" in done.out
+    assert max(map(len, done.out.splitlines())) <= 80
+    assert len(picks.read_text().splitlines()) == 40
+
+
+def test_the_same_stream_gives_the_same_bytes_under_any_hash_seed(tmp_path):
+    folder = streams.write(tmp_path / "small", 40)
+    printed = set()
+    for seed in "012345":
+        picks = tmp_path / f"{seed}.jsonl"
+        words = ("eval", "stream", folder, "--json", "--picks", str(picks))
+        done = clirun.run_child(*words, cwd=tmp_path, env={"PYTHONHASHSEED": seed})
+        printed.add((done.code, done.out, picks.read_text()))
+    assert len(printed) == 1
+    assert next(iter(printed))[0] == 0
+
+
+def test_an_unknown_reader_or_mode_is_a_usage_error(tmp_path):
+    folder = streams.write(tmp_path / "small", 8)
+    for words in (("--reader", "bm25"), ("--mode", "hot")):
+        done = clirun.run("eval", "stream", folder, *words, cwd=tmp_path)
+        assert done.code == 2
+
+
+def test_the_effect_of_a_rule_over_the_record_is_shown(tmp_path):
+    store = factories.a_store(tmp_path)
+    for name in ("a", "b", "c", "d"):
+        body = "suite" if name != "d" else "nothing"
+        factories.a_lesson_file(store, f"nodes/{name}.md", f"# {name}\n\nThe {body} {name}.\n")
+    rule = factories.a_rule_file(
+        store, when="", match=["word:suite"], then="read nodes/d.md", origin="reflection"
+    )
+    line = {"session": "s1", "rows": 1, "task": "the suite", "kinds": ["word:suite"], "used": ["d"]}
+    factories.a_ledger_line(store, lambda _n: line)
+    done = clirun.run("eval", "rules", "--json", cwd=store.base)
+    assert done.code == 0
+    assert done.json[rule] == {"met": 1, "changed": 1, "gained": 1, "lost": 0, "sessions": ["s1"]}
+    told = clirun.run("eval", "rules", cwd=store.base)
+    assert f"{rule}  met by 1 past task, changed 1: 1 found, 0 lost" in told.out
+
+
+def test_a_store_without_rules_has_nothing_to_leave_out(tmp_path):
+    store = factories.a_store(tmp_path)
+    done = clirun.run("eval", "rules", cwd=store.base)
+    assert (done.code, done.out) == (0, "")
+    assert "nothing to leave out" in done.err
