@@ -67,7 +67,7 @@ class Settings:
     spend_calls_per_day: int = 100
     spend_tokens_per_day: int = 5_000_000
     spend_seconds_per_day: int = 3_600
-    spend_calls_per_session: int = 2
+    spend_calls_per_session: int = 4
     spend_tokens_per_session: int = 400_000
     spend_seconds_per_session: int = 600
 
