@@ -57,24 +57,25 @@ def _open_regular(path: str, most: int) -> int:
     raise OSError(BAD_DATA, kind, path)
 
 
-def replace(path: str, data: bytes | str, *, follow: str | None = None) -> None:
-    """Write a file whole or not at all, creating its folder.
+def replace(path: str, data: bytes | str, *, follow: str | None = None, mode: int = 0o644) -> None:
+    """Write a file whole or not at all, creating its folder; `mode` is that of a new file.
 
     A symbolic link on the way is refused, and one in the file's own place is replaced: a store
-    may come with a cloned repository. With `follow` a link stays a link and its target, which
-    must lie below that folder, is written. Raises Unwritable and leaves the old file as it was.
+    may come with a cloned repository. With `follow` a link stays a link and its target is written,
+    which must lie below that folder and be what `links` lets a write lead to. Raises Unwritable
+    and leaves the old file as it was.
     """
     raw = data.encode("utf-8") if isinstance(data, str) else data
     target = _target(path, follow)
     temporary = f"{target}.{os.getpid()}.{time.monotonic_ns():x}.tmp"
     try:
         os.makedirs(os.path.dirname(target), exist_ok=True)
-        mode = _mode_of(target)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode or 0o644)
+        kept = _mode_of(target)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, kept or mode)
         try:
-            if mode is not None:
+            if kept is not None:
                 # The umask must not take away what an existing file grants.
-                os.fchmod(descriptor, mode)
+                os.fchmod(descriptor, kept)
             _write_all(descriptor, raw)
             os.fsync(descriptor)
         finally:
@@ -99,6 +100,10 @@ def _target(path: str, follow: str | None) -> str:
     target, top = os.path.realpath(path), os.path.realpath(follow)
     if not is_below(target, top):
         raise Unwritable(f"{path}: not written: it is a link that leads out of {follow}.")
+    from rose import links
+
+    if fault := links.fault(path, target, top):
+        raise Unwritable(f"{path}: not written: {fault}.")
     return target
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from rose import files
+from rose.errors import Unwritable
 from rose.routing import compile as compiling
 from rose.routing.survey import Ground
 from rose.store import index, lessons
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rose.layout import Store, Stores
     from rose.store.lessons import Holding
@@ -40,14 +42,32 @@ def _compile(stores: Stores, holdings: Sequence[Holding], *, exact: bool) -> Map
     return compiling.compile_layer(stores, [ground_of(one) for one in holdings], exact=exact)
 
 
-def afresh(stores: Stores, store: Store) -> Mapping[str, object]:
-    """Delete what was derived in a store before it was trusted, and derive everything anew.
+def afresh(stores: Stores, store: Store, kept: Sequence[str] = ()) -> int:
+    """Drop what a store's local folder held before it was trusted, and derive everything anew.
 
-    A clone may bring derived files of its own making, which nothing in its rules would show.
+    A clone may bring records of its own making, which nothing in its rules would show: they say
+    what is reflected on and what an undo writes. Returns how many files were dropped; lock files
+    and those in `kept` stay. Raises Locked or Unwritable.
     """
-    for path in (store.layer, *store.caches):
-        files.delete(path)
-    return everything(stores)
+    with files.lock(store.lock):
+        doomed = [path for path in _held(store.local) if path not in kept]
+        dropped = sum(files.delete(path) for path in doomed)
+    everything(stores)
+    return dropped
+
+
+def _held(local: str) -> Iterator[str]:
+    """Yield the files and the links in a local folder but the lock files, which say nothing."""
+    for folder, folders, names in os.walk(local, onerror=_refuse):
+        for name in names + folders:
+            path = os.path.join(folder, name)
+            is_lock = folder == local and (name == "lock" or name.endswith(".lock"))
+            if os.path.islink(path) or (name in names and not is_lock):
+                yield path
+
+
+def _refuse(error: OSError) -> None:
+    raise Unwritable(f"{error.filename}: not read: {error.strerror or error}.") from error
 
 
 def ground_of(holding: Holding) -> Ground:

@@ -6,6 +6,8 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
+from rose import links
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -84,7 +86,7 @@ def folders(value: Any) -> tuple[str, ...]:
         first = normal.split("/")[0]
         if os.path.isabs(normal) or first in (".", "..", ".rose") or first.startswith("~"):
             raise ValueError(value)
-        if not normal.isprintable():
+        if not normal.isprintable() or links.is_git(normal):
             raise ValueError(value)
         cleaned.append(normal)
     if not cleaned:

@@ -52,8 +52,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JS
 class Call:
     """What was asked for, and where it goes; `folder` is the project's.
 
-    `trusts` is the store that is to be trusted once a program is wired: to wire a project by
-    hand is to say that its store may be used.
+    `trusts` is the store to trust once a program is wired: who wires a project by hand says that.
     """
 
     remove: bool
@@ -131,7 +130,7 @@ def _call(
         )
     folder = None if store is None else wiring.folder_of(store.base, os.getcwd())
     local = store.local if store is not None and scope == "project" else None
-    trusts = None if local is None or remove or dry_run else store
+    trusts = None if local is None or remove or dry_run or not trust.is_new(store) else store
     place = receipt.place(local, os.environ)
     if block:
         aim = agents_md.target(folder or "")
@@ -154,15 +153,16 @@ def _call(
 def _run(call: Call, *, as_json: bool) -> None:
     outcomes: list[Outcome] = []
     refused: list[Finding] = []
+    if call.trusts is not None:
+        trust.drop(call.receipt)
     for aim in call.targets:
         made = _tried(call, aim)
         if isinstance(made, Refused):
             refused += made.findings
         else:
             outcomes.append(made)
-    if outcomes and call.trusts is not None and trust.begin(call.trusts):
-        where = terminal.short(call.trusts.dot)
-        terminal.say(f"{where} is trusted from now on (`rose trust --revoke`).")
+    if outcomes and call.trusts is not None:
+        trust.begin_wired(call.trusts, call.receipt)
     if as_json:
         terminal.emit(
             {

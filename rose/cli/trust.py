@@ -39,13 +39,35 @@ def trust_command(
     terminal.out(f"{terminal.short(store.dot)} is {state}{'' if changed else ' already'}.")
 
 
-def begin(store: Store) -> bool:
-    """Trust a store from now on, and tell whether that is new."""
-    if trust.is_trusted(store, os.environ):
+def is_new(store: Store | None) -> bool:
+    """Tell whether there is a store that is not trusted yet."""
+    return store is not None and not trust.is_trusted(store, os.environ)
+
+
+def begin(store: Store, kept: tuple[str, ...] = ()) -> bool:
+    """Trust a store from now on, and tell whether that is new.
+
+    What its local folder held is dropped, but for the files in `kept`.
+    """
+    if not is_new(store):
         return False
     # First: what cannot be made anew is not to be trusted.
-    refresh.afresh(terminal.stores(), store)
+    if dropped := refresh.afresh(terminal.stores(), store, kept):
+        count = "1 file" if dropped == 1 else f"{dropped} files"
+        where = terminal.short(store.local)
+        terminal.say(f"rose: dropped {count} under {where}: no record from before is trusted.")
     return trust.add(store, os.environ)
+
+
+def drop(receipt: str) -> None:
+    """Delete a receipt that came with a clone: it says what an uninstallation deletes."""
+    files.delete(receipt)
+
+
+def begin_wired(store: Store, receipt: str) -> None:
+    """Trust a store whose project was wired by hand, and say so; the new receipt stays."""
+    if begin(store, (receipt,)):
+        terminal.say(f"{terminal.short(store.dot)} is trusted from now on (`rose trust --revoke`).")
 
 
 @app.command("off", short_help="Switch rose off for one session.")

@@ -34,6 +34,22 @@ _COMMAND_KEYS = ("command", "cmd")
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish"})
 _RUNS = re.compile(r"-[a-zA-Z]*c")  # such as -c and -lc
 _PATCH_HEADERS = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
+# Programs whose output comes from outside the repository, and what may stand before their name.
+_FETCHER_NAMES = (
+    "curl wget http https xh gh glab lynx links elinks w3m aria2c nc ncat telnet ssh scp sftp ftp "
+    "invoke-webrequest invoke-restmethod iwr irm"
+)
+_FETCHERS = frozenset(_FETCHER_NAMES.split())
+_FETCHES_OF_GIT = frozenset(("clone", "ls-remote"))
+_STARTERS = (
+    "if then elif else while until do ! sudo env time timeout nice nohup stdbuf xargs command exec "
+    "bash sh zsh dash ksh"
+)
+_BEFORE_HEAD = frozenset(_STARTERS.split())
+_BETWEEN_COMMANDS = re.compile(r"[;&|\n()`{}]+")
+_NO_HEAD = re.compile(r"-|[A-Za-z_]\w*=|\d+[smhd]?\Z")
+_THIS_MACHINE = re.compile(r"(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1\])(?![\w.-])")
+_ADDRESS = re.compile(r"https?://([^\s/\"']+)")
 # A host that never answers its calls must not make us hold them all.
 _MOST_WAITING = 256
 _MOST_ANSWERED = 4096
@@ -116,6 +132,24 @@ def script(words: Sequence[str]) -> str:
         ):
             return text
     return shlex.join(words)
+
+
+def fetches(command: str) -> bool:
+    """Tell whether a shell text runs a program that prints what came from outside, by its name."""
+    return any(_is_fetch(part) for part in _BETWEEN_COMMANDS.split(command))
+
+
+def _is_fetch(simple: str) -> bool:
+    words = [word.strip("\"'$").casefold() for word in simple.split()]
+    at = 0
+    while at < len(words) and (words[at] in _BEFORE_HEAD or _NO_HEAD.match(words[at])):
+        at += 1
+    head = os.path.basename(words[at]) if at < len(words) else ""
+    if head == "git":
+        return not _FETCHES_OF_GIT.isdisjoint(words[at + 1 :][:4])
+    hosts = _ADDRESS.findall(simple)
+    is_local = bool(_THIS_MACHINE.search(simple)) and all(map(_THIS_MACHINE.match, hosts))
+    return head in _FETCHERS and not is_local
 
 
 def paths_of(tool_input: Mapping[str, object]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from rose.hosts.calls import (
     Pairing,
     bounded,
     command_of,
+    fetches,
     patch_paths,
     paths_of,
     text_in,
@@ -45,7 +46,10 @@ def made(
         paths=paths_of(tool_input) if command is None else patch_paths(command),
         cwd=text_in(row, "cwd"),
         agent=agent,
-        foreign=served or name in _WEB_TOOLS or name.startswith(_MCP_PREFIX),
+        foreign=served
+        or name in _WEB_TOOLS
+        or name.startswith(_MCP_PREFIX)
+        or fetches(command or ""),
     )
 
 

@@ -12,6 +12,7 @@ from rose.hosts.calls import (
     Pairing,
     bounded,
     command_of,
+    fetches,
     patch_paths,
     paths_of,
     text_in,
@@ -64,7 +65,10 @@ def made(item: Mapping[str, object], place: tuple[int, int], cwd: str) -> tuple[
         command=command,
         paths=paths,
         cwd=os.path.join(cwd, folder) if folder else cwd,
-        foreign=name in _WEB_TOOLS or _MCP_MARK in name or bool(text_in(item, "namespace")),
+        foreign=name in _WEB_TOOLS
+        or _MCP_MARK in name
+        or bool(text_in(item, "namespace"))
+        or fetches(command or ""),
     )
     return text_in(item, "call_id") or text_in(item, "id"), call
 

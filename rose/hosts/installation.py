@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rose import files
@@ -95,12 +95,13 @@ HOSTS = {
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One file of one host that is to be changed."""
+    """One file of one host that is to be changed; no link leads it out of `top`."""
 
     host: Host
     scope: str
     path: str
     is_shared: bool = False
+    top: str = os.sep
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +131,9 @@ def target(
     if shared:
         if name != "claude-code" or scope != "project":
             raise UsageError("--shared is for --host claude-code in the project's scope alone.")
-        return Target(host, scope, os.path.join(folder, host.folder, host.user_file), True)
+        return Target(host, scope, os.path.join(folder, host.folder, host.user_file), True, folder)
     if scope == "project":
-        return Target(host, scope, os.path.join(folder, host.folder, host.file))
+        return Target(host, scope, os.path.join(folder, host.folder, host.file), top=folder)
     return Target(
         host, scope, os.path.join(user_folder(host, environ), host.user_file or host.file)
     )
@@ -231,6 +232,12 @@ def _handler(aim: Target, event: str, python: str) -> dict[str, object]:
 def plan(aim: Target, known: Entry | None, python: str, *, remove: bool = False) -> Outcome:
     """Return what would change in a file; raises Refused where it cannot be edited."""
     before = receipt.read_text(aim.path)
+    if not files.is_below(os.path.realpath(aim.path), os.path.realpath(aim.top)):
+        if remove:
+            return Outcome(aim, before, before, (), known)
+        # As it would have to stand there: passing over stores that came with a clone.
+        theirs = wanted(replace(aim, scope="user"), python)
+        raise settings.outside(aim.path, None if aim.host.name == "opencode" else theirs)
     if aim.host.name == "opencode":
         return _plan_plugin(aim, before, known, python, remove=remove)
     ours = wanted(aim, python)
@@ -282,7 +289,6 @@ def _write(outcome: Outcome) -> None:
     if not outcome.is_change:
         return
     if outcome.after is not None:
-        # A person may keep settings elsewhere, with a link in their place.
-        files.replace(path, outcome.after, follow=os.sep)
+        files.replace(path, outcome.after, follow=outcome.target.top)
         return
-    receipt.discard(path, outcome.entry)
+    receipt.discard(path, outcome.entry, outcome.target.top)

@@ -114,13 +114,18 @@ def carried(path: str, before: str | None, known: Entry | None) -> Entry:
     return Entry(is_file=True, folders=tuple(folders))
 
 
-def discard(path: str, entry: Entry | None) -> None:
-    """Delete a file that rose made, and the folders made for it where nothing else is in them."""
+def discard(path: str, entry: Entry | None, top: str) -> None:
+    """Delete a file that rose made, and the folders made for it where nothing else is in them.
+
+    Only those above the file and below `top`: a receipt may have come with a clone.
+    """
     files.delete(os.path.realpath(path))
-    for folder in () if entry is None else entry.folders:
+    folder = os.path.dirname(path)
+    while entry is not None and folder in entry.folders and files.is_below(folder, top):
         # Somebody else may use it by now, and then it stays.
         with contextlib.suppress(OSError):
             os.rmdir(folder)
+        folder = os.path.dirname(folder)
 
 
 def read_text(path: str) -> str | None:

@@ -8,9 +8,11 @@ hash of it.
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from rose.findings import Finding, Refused
 from rose.hosts import handlers, jsontext
 from rose.hosts.handlers import HOOKS
 
@@ -105,6 +107,14 @@ def uninstall(text: str, wanted: Wanted, marks: Marks | None, where: str) -> Edi
 def pasted(wanted: Wanted) -> str:
     """Return what a person may paste where the file cannot be edited."""
     return json.dumps(_whole(wanted), indent=2, ensure_ascii=False)
+
+
+def outside(where: str, wanted: Wanted | None) -> Refused:
+    """Return the refusal of a project's file that a link leads out, into a person's own."""
+    message = f"A link leads it outside of the project, to {os.path.realpath(where)}."
+    repair = "Take the link away, or wire every project with `--scope user`"
+    paste = "." if wanted is None else f", or merge this into it by hand:\n{pasted(wanted)}"
+    return Refused([Finding("settings-outside", where, message, repair + paste)])
 
 
 def _whole(wanted: Wanted) -> dict[str, object]:

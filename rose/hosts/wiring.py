@@ -27,7 +27,8 @@ class Wiring:
     """One file in which a host finds rose; `fault` says why that does not work.
 
     `removal` is what takes this wiring out again. `plugin` is the name of Claude Code's plugin
-    where the file switches it on, and then `command` is what its hooks run.
+    where the file switches it on, and then `command` is what its hooks run. `is_older` says that
+    Codex's trust was written down before the file was last changed.
     """
 
     host: str
@@ -39,6 +40,7 @@ class Wiring:
     fault: str = ""
     repair: str = ""
     untrusted: tuple[str, ...] = ()
+    is_older: bool = False
     removal: str = ""
     plugin: str = ""
 
@@ -117,6 +119,7 @@ def _read(aim: Target, text: str, environ: Mapping[str, str]) -> Wiring | None:
         fault,
         repair,
         untrusted,
+        aim.host.name == "codex" and _is_older(aim, environ),
         _removal(aim),
     )
 
@@ -200,13 +203,24 @@ def _fault(command: str, environ: Mapping[str, str]) -> str:
 def _untrusted(aim: Target, ours: Sequence[Found], environ: Mapping[str, str]) -> tuple[str, ...]:
     """Return the events that Codex passes over without a word until they are trusted."""
     try:
-        folder = installation.user_folder(aim.host, environ)
-        config = files.read_text(os.path.join(folder, "config.toml"))
+        config = files.read_text(_config(aim, environ))
     except (OSError, ValueError, RoseError):
         config = ""
     if aim.scope == "project" and not _trusts_project(config, aim.path):
         return tuple(found.event for found in ours)
     return tuple(found.event for found in ours if not _is_trusted(config, aim.path, found))
+
+
+def _config(aim: Target, environ: Mapping[str, str]) -> str:
+    return os.path.join(installation.user_folder(aim.host, environ), "config.toml")
+
+
+def _is_older(aim: Target, environ: Mapping[str, str]) -> bool:
+    """Tell whether the entries may have changed since: how Codex makes their hash is its own."""
+    try:
+        return os.stat(_config(aim, environ)).st_mtime_ns < os.stat(aim.path).st_mtime_ns
+    except (OSError, RoseError):
+        return False
 
 
 def _trusts_project(config: str, path: str) -> bool:

@@ -91,6 +91,61 @@ def test_trust_deletes_nothing_that_a_clone_s_link_leads_to(cloned, tmp_path):
     assert not trust.is_trusted(cloned, os.environ)
 
 
+LEFT = ("lock", "queue.lock", "worker.lock")
+
+
+def forged(store) -> set[str]:
+    """Put into a clone's local folder what would act once the store is trusted."""
+    names = ["queue/a.json", "begun/a", "answers/a.json", "undo/a.json", "spend.jsonl"]
+    names += ["sessions/a.jsonl", "traces/reflect.jsonl", "blocks/a.txt", "install.json"]
+    names += ["lessons.json", "ledger/2026-11.jsonl", "some/where/else", "queue/a.lock", *LEFT]
+    for name in names:
+        files.replace(os.path.join(store.local, name), "{}")
+    return set(names)
+
+
+def held(store) -> set[str]:
+    return {os.path.relpath(path, store.local) for path in tree(store)}
+
+
+def test_trust_drops_what_a_clone_s_local_folder_could_act_by_and_says_how_much(cloned, tmp_path):
+    """A record of a session is acted upon, and this person has recorded none here."""
+    names = forged(cloned) - set(LEFT)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "a.json").write_text("mine")
+    os.symlink(tmp_path / "mine", os.path.join(cloned.local, "linked"))
+    result = run("trust", cwd=cloned.base)
+    assert result.out == ".rose is trusted.\n"
+    assert f"{len(names) + 1} files" in result.err
+    # The index of the lessons is made anew.
+    assert held(cloned) & {*names, "linked"} == {"lessons.json"}
+    assert files.read_text(cloned.lessons_cache) != "{}"
+    assert set(LEFT) <= held(cloned)
+    assert (tmp_path / "mine" / "a.json").read_text() == "mine"
+    assert queue.entries(cloned) == []
+
+
+def test_trust_drops_nothing_of_a_store_that_was_trusted(cloned):
+    run("trust", cwd=cloned.base)
+    names = forged(cloned)
+    result = run("trust", cwd=cloned.base)
+    assert (result.out, result.err) == (".rose is trusted already.\n", "")
+    assert names <= held(cloned)
+
+
+def test_wiring_a_clone_drops_the_same_and_keeps_the_receipt_that_it_writes(cloned):
+    forged(cloned)
+    evil = {"created": [], "tails": {}, "file": True, "folders": [cloned.base]}
+    path = os.path.join(cloned.local, "install.json")
+    files.replace(path, json.dumps({"v": 1, "files": {"/etc/x": evil}}))
+    run("install", "--host", "claude-code", cwd=cloned.base)
+    assert [os.path.basename(name) for name in json.loads(files.read_text(path))["files"]] == [
+        "settings.local.json"
+    ]
+    assert queue.entries(cloned) == []
+    assert not os.path.lexists(os.path.join(cloned.undo, "a.json"))
+
+
 def test_the_start_of_a_session_says_so_in_one_line(cloned):
     said = json.loads(hook(cloned, "SessionStart", source="startup"))
     assert said == {

@@ -183,3 +183,49 @@ def test_a_result_is_cut():
     found = list(calls.Pairing().answer("x", a_call(), "x" * (RESULT_CHARS + 1), failed=False))
 
     assert len(found[0].result) == RESULT_CHARS
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "curl https://a.example/x",
+        "cd /x && curl -s a.example | head",
+        "cat notes.md; wget -qO- https://a.example",
+        "PAGE=$(curl a.example)",
+        "bash -lc 'curl a.example'",
+        "TOKEN=x http GET a.example",
+        "sudo -E curl a.example",
+        "timeout 30 curl a.example",
+        "if true; then /usr/bin/curl a.example; fi",
+        "gh issue view 4",
+        "lynx -dump a.example",
+        "echo x | xargs curl",
+        "git clone https://a.example/x.git",
+        "git -C /x ls-remote origin",
+        "iwr https://a.example",
+        "curl -x localhost:8080 https://a.example",
+        "curl localhost:1; curl a.example",
+    ],
+)
+def test_a_command_that_fetches_from_outside_is_known_by_its_head(command):
+    assert calls.fetches(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "",
+        "pytest -q",
+        "grep -rn curl src/",
+        "cat docs/curl.md",
+        "pip install curl-cffi",
+        "git clone-x",
+        "git status && git log",
+        "curl http://localhost:8000/health",
+        "curl -s 127.0.0.1:8000 | jq .",
+        "man wget",
+        "./gh-pages.sh",
+    ],
+)
+def test_a_command_that_only_names_such_a_program_is_not_taken_for_one(command):
+    assert not calls.fetches(command)

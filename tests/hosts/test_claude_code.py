@@ -331,6 +331,11 @@ def test_results_from_outside_the_repository_are_marked(events_of, name, foreign
     assert [e.foreign for e in events_of(call(name, {"url": "x"}))] == [foreign]
 
 
+def test_what_a_shell_fetched_is_foreign(events_of):
+    [fetched] = events_of(call("Bash", {"command": "curl -s a.example | head"}))
+    assert fetched.foreign
+
+
 def test_a_result_whose_call_is_missing_still_says_what_was_read(events_of):
     note = {"type": "text", "file": {"filePath": "/a.md", "content": "words"}}
 

@@ -287,6 +287,11 @@ def test_a_tool_of_a_server_is_foreign(events_of):
     assert events_of(codex_call("github__search", {}))[0].foreign
 
 
+def test_what_a_shell_fetched_is_foreign(events_of):
+    command = {"cmd": "curl -s a.example | head"}
+    assert events_of(codex_call("exec_command", command))[0].foreign
+
+
 HEADER = "Chunk ID: 87ff58\nWall time: 0.1 seconds\n{}\nOriginal token count: 8\nOutput:\n"
 
 

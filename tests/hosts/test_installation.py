@@ -43,13 +43,14 @@ def written(target):
 @pytest.mark.parametrize("scope", installation.SCOPES)
 @pytest.mark.parametrize("host", installation.HOSTS)
 def test_a_file_and_its_folders_are_made_and_taken_away_again(tmp_path, place, host, scope):
+    (tmp_path / "re po").mkdir()
     target = aim(tmp_path, host, scope)
     assert install(target, place).is_change
     assert os.path.isfile(target.path)
     assert not install(target, place).is_change
     uninstall(target, place)
     assert not os.path.lexists(place)
-    assert not os.path.lexists(tmp_path / "re po")
+    assert os.listdir(tmp_path / "re po") == []
     assert os.listdir(tmp_path / "home") == []
 
 
@@ -139,10 +140,14 @@ def test_a_host_is_present_by_its_program_or_its_folder(tmp_path):
     assert found == ["claude-code", "codex", "cursor"]
 
 
-def test_a_link_stays_a_link_and_a_mode_stays(tmp_path, place):
-    target = aim(tmp_path, "claude-code")
+@pytest.mark.parametrize(
+    ("scope", "folder"), [("user", "."), ("user", "re po"), ("project", "re po")]
+)
+def test_a_link_stays_a_link_and_a_mode_stays(tmp_path, place, scope, folder):
+    target = aim(tmp_path, "claude-code", scope)
     os.makedirs(os.path.dirname(target.path))
-    real = tmp_path / "dotfiles.json"
+    (tmp_path / folder).mkdir(exist_ok=True)
+    real = tmp_path / folder / "dotfiles.json"
     real.write_bytes(b'{"a": 1}\n')
     real.chmod(0o600)
     os.symlink(real, target.path)
@@ -153,6 +158,70 @@ def test_a_link_stays_a_link_and_a_mode_stays(tmp_path, place):
     uninstall(target, place)
     assert os.path.islink(target.path)
     assert real.read_bytes() == b'{"a": 1}\n'
+
+
+@pytest.mark.parametrize("host", installation.HOSTS)
+@pytest.mark.parametrize("text", [None, "{}\n"])
+def test_a_project_s_link_leads_no_hook_into_a_person_s_own_settings(tmp_path, place, host, text):
+    """A hook there must pass over stores that came with a clone; one for a project does not."""
+    target = aim(tmp_path, host)
+    (tmp_path / "re po").mkdir()
+    (tmp_path / "home" / target.host.folder).mkdir()
+    os.symlink(f"../home/{target.host.folder}", tmp_path / "re po" / target.host.folder)
+    if text is not None and host != "opencode":
+        (tmp_path / "home" / target.host.folder / target.host.file).write_text(text)
+    before = sorted(str(path) for path in (tmp_path / "home").rglob("*"))
+    with pytest.raises(Refused, match="outside of the project") as refused:
+        install(target, place)
+    if host != "opencode":
+        assert "--if-trusted" in str(refused.value)
+    assert sorted(str(path) for path in (tmp_path / "home").rglob("*")) == before
+    assert not os.path.lexists(place)
+
+
+def test_an_uninstallation_leaves_alone_what_lies_outside_of_the_project(tmp_path, place):
+    mine = aim(tmp_path, "gemini", "user")
+    install(mine, place)
+    (tmp_path / "re po").mkdir()
+    os.symlink("../home/.gemini", tmp_path / "re po" / ".gemini")
+    with open(mine.path, encoding="utf-8") as stream:
+        before = stream.read()
+    assert not uninstall(aim(tmp_path, "gemini"), place + "-of-project").is_change
+    with open(mine.path, encoding="utf-8") as stream:
+        assert stream.read() == before
+
+
+def test_a_forged_receipt_deletes_no_folder_but_those_above_the_settings(tmp_path, place):
+    target = aim(tmp_path, "claude-code")
+    install(target, place)
+    for name in ("mine", "re po/mine", "re po/.claude/mine"):
+        (tmp_path / name).mkdir()
+    with open(place, encoding="utf-8") as stream:
+        held = json.load(stream)
+    held["files"][target.path]["folders"] += [
+        str(tmp_path / "mine"),
+        str(tmp_path / "re po" / "mine"),
+        str(tmp_path / "re po" / ".claude" / "mine"),
+        str(tmp_path / "re po" / ".claude" / ".." / "mine"),
+    ]
+    with open(place, "w", encoding="utf-8") as stream:
+        json.dump(held, stream)
+    uninstall(target, place)
+    assert not os.path.lexists(target.path)
+    for name in ("mine", "re po/mine", "re po/.claude/mine"):
+        assert (tmp_path / name).is_dir()
+
+
+def test_a_forged_receipt_does_not_delete_the_project_s_own_folder(tmp_path, place):
+    target = aim(tmp_path, "claude-code")
+    install(target, place)
+    with open(place, encoding="utf-8") as stream:
+        held = json.load(stream)
+    held["files"][target.path]["folders"] += [str(tmp_path / "re po")]
+    with open(place, "w", encoding="utf-8") as stream:
+        json.dump(held, stream)
+    uninstall(target, place)
+    assert os.listdir(tmp_path / "re po") == []
 
 
 def test_a_link_that_leads_nowhere_is_left_alone(tmp_path, place):
@@ -369,6 +438,18 @@ def test_the_hooks_that_codex_does_not_trust_yet_are_named(tmp_path, place, scop
     assert [found.untrusted for found in wired(tmp_path)] == [target.host.events]
     trust(tmp_path, target, quote=quote)
     assert [found.untrusted for found in wired(tmp_path)] == [UNTRUSTED]
+
+
+def test_a_trust_that_is_older_than_the_entry_is_told_apart(tmp_path, place):
+    target = aim(tmp_path, "codex")
+    install(target, place)
+    assert [found.is_older for found in wired(tmp_path)] == [False]
+    trust(tmp_path, target)
+    config = tmp_path / "home" / ".codex" / "config.toml"
+    changed = os.stat(target.path).st_mtime
+    for moved, older in ((changed + 5, False), (changed - 5, True)):
+        os.utime(config, (moved, moved))
+        assert [found.is_older for found in wired(tmp_path)] == [older]
 
 
 def test_in_a_project_that_codex_does_not_trust_no_hook_is(tmp_path, place):
