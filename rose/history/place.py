@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rose import files
@@ -40,11 +39,19 @@ class Place:
 
     top: str
     git_dir: str
-    head: str
+    head: str = ""
 
     @property
     def folder(self) -> Folder:
         return Folder(self.top)
+
+    def now(self) -> Place:
+        """Return the repository with its present HEAD."""
+        try:
+            head = self.folder.text("rev-parse", "--quiet", "--verify", "HEAD^{commit}")
+        except GitError:
+            head = ""
+        return replace(self, head=head)
 
     def names(self, paths: Iterable[str]) -> tuple[str, ...]:
         """Return the names below the top of the real paths that belong to this repository.
@@ -115,7 +122,7 @@ class Place:
 
 
 def find(path: str) -> Place:
-    """Return the repository of a real path; raises RefusedError, GitError."""
+    """Return the repository of a real path, HEAD not read; raises RefusedError, GitError."""
     while not os.path.isdir(path):
         path = os.path.dirname(path)
     folder = Folder(path)
@@ -127,11 +134,8 @@ def find(path: str) -> Place:
         raise
     if is_bare:
         raise RefusedError("the repository is bare")
-    head = ""
-    with contextlib.suppress(GitError):
-        head = folder.text("rev-parse", "--quiet", "--verify", "HEAD^{commit}")
     top = folder.text("rev-parse", "--show-toplevel")
-    return Place(top, folder.text("rev-parse", "--absolute-git-dir"), head)
+    return Place(top, folder.text("rev-parse", "--absolute-git-dir"))
 
 
 def _is_nested(path: str, top: str) -> bool:

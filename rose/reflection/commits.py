@@ -120,15 +120,22 @@ def of_reflection(
         for _, path, change in note.places(holding.store)
         if change.after is not None
     }
+    first = {path: notes.digest(change.before) for _, path, change in note.places(holding.store)}
     rules = table.read(holding.store, holding.settings.lessons_paths).rules
     lessons = [Told("add", path) for path in sorted(note.lessons)]
     text = message(note.session, [*told(steps, retired, rules, note.session), *lessons])
-    return commit(holding, changed, text)
+    return commit(holding, changed, text, first)
 
 
-def commit(holding: Holding, changed: Mapping[str, tuple[str, str]], text: str) -> str:
+def commit(
+    holding: Holding,
+    changed: Mapping[str, tuple[str, str]],
+    text: str,
+    first: Mapping[str, str] | None = None,
+) -> str:
     """Commit the files that rose changed, each by the digests before and after; see above.
 
+    `first` gives the digest before an earlier run, which may have been killed before its commit.
     A file that is not as rose left it any more is not among them.
     """
     store, settings = holding.store, holding.settings
@@ -139,7 +146,7 @@ def commit(holding: Holding, changed: Mapping[str, tuple[str, str]], text: str) 
         paths.append(os.path.join(store.ledger("commit"), ledger.writer_name(store) + ".jsonl"))
     if not paths:
         return ""
-    was = {path: before for path, (before, _) in changed.items()}
+    was = {path: {before, (first or {}).get(path, before)} for path, (before, _) in changed.items()}
     done = committing.commit(store.base, paths, text, was=was)
     reshaped = {
         path: (changed[path][1], made)

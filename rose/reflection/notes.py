@@ -11,7 +11,7 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from rose import files
+from rose import files, links
 from rose.errors import Unwritable
 from rose.routing import table
 from rose.routing import targets as target
@@ -94,7 +94,7 @@ def _is_rule(name: str) -> bool:
 
 
 def _is_lesson(path: str) -> bool:
-    return target.is_inside(path) and path.endswith(".md")
+    return target.is_inside(path) and path.endswith(".md") and not links.is_git(path)
 
 
 def _changes(value: Mapping[str, object], is_known: Callable[[str], bool]) -> dict[str, Change]:

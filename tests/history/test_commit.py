@@ -5,10 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from rose import files, layout
 from rose.history.commit import Commit, commit
 from tests.history.repos import a_repo, git, head, hook, in_head, put, state
 
@@ -90,7 +94,7 @@ def test_a_file_of_roses_with_staged_changes_is_left_out_and_stays_staged(repo):
 )
 def test_a_file_that_was_not_as_head_has_it_before_rose_came_is_left_out(repo, was, reason):
     put(repo, "mine.txt", "what rose made of it\n")
-    known = {str(repo / "mine.txt"): digest(was) if was else ""}
+    known = {str(repo / "mine.txt"): {digest(was) if was else ""}}
     assert put_in(repo, "mine.txt", was=known).reason == reason
 
 
@@ -99,7 +103,7 @@ def test_line_ends_that_git_converts_are_no_changes_of_a_persons(repo):
     git(repo, "add", "-A")
     git(repo, "commit", "-q", "-m", "line ends")
     put(repo, "mine.txt", "two\r\n")
-    known = {str(repo / "mine.txt"): digest("one\r\n")}
+    known = {str(repo / "mine.txt"): {digest("one\r\n")}}
     assert put_in(repo, "mine.txt", was=known).reason == "committed"
 
 
@@ -117,6 +121,13 @@ def test_the_first_commit_of_a_repository_may_be_roses(tmp_path):
     assert put_in(tmp_path, RULE).reason == "committed"
     assert in_head(tmp_path) == [RULE]
     assert git(tmp_path, "status", "--porcelain", "staged.txt") == "A  staged.txt\n"
+
+
+def test_a_repository_with_longer_hashes_takes_a_commit(tmp_path):
+    git(tmp_path, "init", "-q", "--object-format=sha256")
+    put(tmp_path, RULE)
+    assert put_in(tmp_path, RULE).reason == "committed"
+    assert git(tmp_path, "status", "--porcelain") == ""
 
 
 def test_a_shallow_clone_takes_a_commit(repo, tmp_path):
@@ -303,11 +314,11 @@ def test_a_repository_that_is_busy_or_refuses_gets_no_commit(repo, hinder, reaso
     hinder(repo)
     put(repo, RULE)
     before = head(repo), state(repo)
-    index = (repo / ".git" / "index").read_bytes()
+    index = git(repo, "ls-files", "--stage")
     done = put_in(repo, RULE)
     assert done.sha is None
     assert done.reason.startswith(reason)
-    assert (repo / ".git" / "index").read_bytes() == index
+    assert git(repo, "ls-files", "--stage") == index
     assert (head(repo), state(repo)) == before
 
 
@@ -342,7 +353,7 @@ def test_a_hook_that_hangs_is_ended_and_leaves_no_lock(repo):
     assert put_in(repo, RULE, wait_s=1.0).reason == "git refused: it took longer than 1 s"
     assert os.path.exists(repo / "started")
     assert head(repo) == before
-    assert [name for name in os.listdir(repo / ".git") if "lock" in name] == []
+    assert [name for name in os.listdir(repo / ".git") if "lock" in name] == ["rose.lock"]
     running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
     assert f"{repo}/.git/hooks" not in running.stdout
     assert f"?? {RULE}" in git(repo, "status", "--porcelain", "-uall")
@@ -425,23 +436,103 @@ def _before_hooks_run(repo):
 def test_a_commit_of_somebody_else_in_the_same_moment_is_not_taken_back(repo, moment):
     moment(repo)
     put(repo, RULE)
-    done = put_in(repo, RULE)
-    assert done.sha is None
-    assert git(repo, "log", "-1", "--format=%s").strip() == "theirs"
-    assert git(repo, "show", "HEAD:other.txt") == "theirs\n"
-    assert git(repo, "status", "--porcelain", "-uall") == f"?? {RULE}\n"
     assert put_in(repo, RULE).reason == "committed"
+    assert git(repo, "log", "-2", "--format=%s").split("\n")[:2] == [MESSAGE, "theirs"]
+    assert in_head(repo) == [RULE]
+    assert git(repo, "show", "HEAD:other.txt") == "theirs\n"
+    assert git(repo, "status", "--porcelain", "-uall") == ""
 
 
-def test_where_the_index_cannot_be_brought_in_line_the_commit_is_unmade(repo):
-    hook(repo, "post-commit", "touch .git/index.lock")
+def test_where_somebody_commits_each_time_rose_gives_up(repo):
+    script = "unset GIT_INDEX_FILE GIT_EDITOR; git commit -q --no-verify --allow-empty -m theirs"
+    hook(repo, "pre-commit", f"({script})")
+    put(repo, RULE)
+    assert put_in(repo, RULE) == Commit(None, "somebody committed in the same moment")
+    assert git(repo, "status", "--porcelain", "-uall") == f"?? {RULE}\n"
+
+
+def test_where_the_index_is_locked_at_the_last_moment_there_is_no_commit(repo):
+    hook(repo, "pre-commit", "touch .git/index.lock")
     put(repo, RULE)
     before = head(repo)
-    done = put_in(repo, RULE)
-    assert done.reason.startswith("the index cannot be written: ")
+    assert put_in(repo, RULE).sha is None
     os.unlink(repo / ".git" / "index.lock")
     assert head(repo) == before
     assert git(repo, "status", "--porcelain", "-uall") == f"?? {RULE}\n"
+
+
+def test_an_index_that_is_locked_after_the_commit_is_in_line_already(repo):
+    hook(repo, "post-commit", "touch .git/index.lock")
+    put(repo, RULE)
+    assert put_in(repo, RULE).reason == "committed"
+    os.unlink(repo / ".git" / "index.lock")
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def test_a_commit_waits_for_another_of_roses_and_not_for_ever(repo):
+    put(repo, RULE)
+    with files.lock(layout.commit_lock(str(repo / ".git"))):
+        assert put_in(repo, RULE, wait_s=0.2) == Commit(None, "another commit is under way")
+    assert put_in(repo, RULE).reason == "committed"
+
+
+def test_commits_at_once_take_nothing_back(repo):
+    rules = [f".rose/routing/r_{number:06x}.md" for number in range(6)]
+    for rule in rules:
+        put(repo, rule)
+    with ThreadPoolExecutor(len(rules)) as pool:
+        done = list(pool.map(lambda rule: put_in(repo, rule), rules))
+    assert [one.reason for one in done] == ["committed"] * len(rules)
+    assert git(repo, "log", "--diff-filter=D", "--format=%s", "--name-only") == ""
+    assert git(repo, "ls-tree", "-r", "--name-only", "HEAD", ".rose/").split() == rules
+    assert git(repo, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("moment", ["pre-commit", "commit-msg", "post-commit"])
+def test_a_kill_at_any_step_leaves_nothing_that_a_persons_commit_takes_back(repo, moment):
+    put(repo, RULE, "old\n")
+    put(repo, "gone.md")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "more")
+    fresh = ".rose/routing/r_0000bb.md"
+    put(repo, RULE, "new\n")
+    put(repo, fresh)
+    os.unlink(repo / "gone.md")
+    put(repo, "mine.txt", "staged\n")
+    git(repo, "add", "mine.txt")
+    put(repo, "mine.txt", "staged\nand dirty\n")
+    # The parent of the hook is git; rose, its parent, ends by itself.
+    hook(repo, moment, "rm -f .git/hooks/*", "kill -9 $PPID", "sleep 0.1")
+    put_in(repo, RULE, fresh, "gone.md")
+    for lock in ("index.lock", "HEAD.lock"):
+        assert not os.path.exists(repo / ".git" / lock)
+    put(repo, "user.txt")
+    git(repo, "add", "user.txt")
+    git(repo, "commit", "-q", "-m", "theirs")
+    changed = git(repo, "show", "--name-status", "--format=", "HEAD").splitlines()
+    assert changed == ["M\tmine.txt", "A\tuser.txt"]
+    assert git(repo, "show", "HEAD:mine.txt") == "staged\n"
+
+
+@pytest.mark.parametrize(("moment", "made"), [("commit-msg", False), ("post-commit", True)])
+def test_a_kill_of_rose_and_git_leaves_roses_files_staged_at_worst(repo, moment, made):
+    put(repo, RULE)
+    lines = ("rm -f .git/hooks/*", "kill -9 $(cat .git/rose-pid) $PPID")
+    hook(repo, moment, *lines, "sleep 0.1")
+    words = f"""
+import os
+from rose.history.commit import commit
+open({str(repo / ".git" / "rose-pid")!r}, "w").write(str(os.getpid()))
+commit({str(repo)!r}, [{str(repo / RULE)!r}], "rose")
+"""
+    ended = subprocess.run([sys.executable, "-c", words], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert git(repo, "status", "--porcelain", "-uall") == ("" if made else f"A  {RULE}\n")
+    put(repo, "user.txt")
+    git(repo, "add", "user.txt")
+    git(repo, "commit", "-q", "-m", "theirs")
+    assert git(repo, "show", f"HEAD:{RULE}") == "x\n"
+    assert git(repo, "status", "--porcelain") == ""
 
 
 def test_the_variables_of_a_surrounding_hook_lead_nowhere_else(repo, tmp_path, monkeypatch):

@@ -8,10 +8,12 @@ import subprocess
 import pytest
 
 from rose import files, yamltext
-from rose.reflection import commits, undo
+from rose.reflection import commits, notes, undo
 from rose.reflection.commits import Told
+from rose.store import lessons
 from tests import factories
 from tests.history.repos import git, hook, in_head
+from tests.reflection import several
 from tests.reflection.scene import Scene
 
 SESSION = "0b6c1234-0000-4000-8000-000000000001"
@@ -199,3 +201,30 @@ def test_a_refusing_hook_leaves_the_reflection_done_and_uncommitted(scene):
     assert outcome.commit == "git refused: no commits today"
     assert git(scene.base, "rev-list", "--count", "HEAD").strip() == "1"
     assert undo.take_back(scene.stores).deleted == outcome.learned
+
+
+def test_what_a_killed_run_wrote_is_committed_by_the_run_after_it(scene):
+    rule = learn(scene).learned[0]
+    path, before = rule_path(scene, rule), files.read_text(rule_path(scene, rule))
+    note = notes.Note(several.NAME, several.SESSION, "claude-code", 3, several.AT, {})
+    # The first is killed before its line in the ledger; the second begins with what it left.
+    for text in (before + "one\n", before + "one\ntwo\n"):
+        begun = notes.begin(scene.store, note, [rule])
+        files.replace(path, text)
+        notes.finish(scene.store, begun)
+    holding = lessons.hold(scene.store)
+    assert commits.of_reflection(holding, several.NAME, (), ()) == "committed"
+    assert in_head(scene.base) == [f".rose/routing/{rule}.md"]
+
+
+def test_a_persons_words_between_two_runs_stay_out_of_the_commit(scene):
+    rule = learn(scene).learned[0]
+    path, before = rule_path(scene, rule), files.read_text(rule_path(scene, rule))
+    note = notes.Note(several.NAME, several.SESSION, "claude-code", 3, several.AT, {})
+    for text in (before + "one\n", before + "mine\ntwo\n"):
+        begun = notes.begin(scene.store, note, [rule])
+        files.replace(path, text)
+        notes.finish(scene.store, begun)
+        files.replace(path, before + "mine\n" if "two" not in text else text)
+    said = commits.of_reflection(lessons.hold(scene.store), several.NAME, (), ())
+    assert said.endswith("holds changes of yours that are not committed")
