@@ -16,9 +16,24 @@ def main() -> int:
         from rose import prompt
 
         return prompt.main(sys.argv[2:], os.environ)
-    from rose.cli import app
+    try:
+        _end_in_order()
+        from rose.cli import app
 
-    return app.run(sys.argv[1:])
+        return app.run(sys.argv[1:])
+    except KeyboardInterrupt:
+        # Before the command line could say so: while its parts were loaded.
+        sys.stderr.write("rose: interrupted.\n")
+        return 130
+
+
+def _end_in_order() -> None:
+    """Take a request to end like Ctrl-C: what rose started ends with it, and is paid for."""
+    import signal
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
 
 
 def _asks_for_help(words: Sequence[str]) -> bool:

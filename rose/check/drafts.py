@@ -27,7 +27,8 @@ SUFFIX = ".md"
 class Paper:
     """What was read: the draft, and what is wrong with the file itself.
 
-    `broken` are the fields that say nothing. Without a readable header there is no draft.
+    `broken` are the fields that say nothing, or parts of them. Without a readable header there is
+    no draft.
     """
 
     draft: Draft | None
@@ -71,7 +72,7 @@ def check(paper: Paper, context: Context) -> Iterator[Finding]:
     yield from paper.faults
     if paper.draft is not None:
         for finding in check_rule(paper.draft, context):
-            if finding.where.split(" ")[0] not in paper.broken:
+            if paper.broken.isdisjoint((finding.where, finding.where.split(" ")[0])):
                 yield finding
 
 

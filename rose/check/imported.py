@@ -7,9 +7,11 @@ import, so the rules are theirs and used at once, and pass the checks that what 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from rose import frontmatter
 from rose.check import accept
 from rose.check.checks import Draft, check_rule
 from rose.findings import Finding, Refused, errors
@@ -60,19 +62,36 @@ def claims_of(entries: Iterable[Entry]) -> Claims:
             continue
         if not any(key in text for key in parse.CONDITIONS):
             continue
-        fields = parse.header(text)[0]
+        fields, _, faults = parse.header(text)
+        if str(fields.get("alwaysApply")).lower() == "true":
+            continue
+        broken = frontmatter.split(text).header or "" if errors(faults) else ""
         said = tuple(glob for key in parse.CONDITIONS for glob in globs.split(fields.get(key)))
-        if said and str(fields.get("alwaysApply")).lower() != "true":
+        if any(_is_lost(key, fields.get(key), broken) for key in parse.CONDITIONS):
+            reason = "What it says of files is no list of globs, or stands there twice."
+            claims.findings.append(_no_rule(entry.path, reason))
+        elif said:
             _claim(claims, entry.path, said)
     return claims
+
+
+def _is_lost(key: str, value: object, broken: str) -> bool:
+    """Tell whether a key says more than its value, which was taken from a header; see `split`."""
+    items = value if isinstance(value, list) else [value or ""]
+    stands = len(re.findall(rf"^{key}[ \t]*:", broken, re.MULTILINE))
+    return not all(isinstance(item, str) for item in items) or stands > (value is not None)
+
+
+def _no_rule(path: str, reason: str) -> Finding:
+    repair = "There is no rule for it. `rose route --when --then` teaches one."
+    return Finding("globs-invalid", path, reason, repair, "warning")
 
 
 def _claim(claims: Claims, path: str, said: tuple[str, ...]) -> None:
     foreign = [glob for glob in said if not globs.is_glob(glob)]
     if foreign:
         reason = f"What it says of files is no glob: {wording.safe(foreign[0][:60])!r}."
-        repair = "There is no rule for it. `rose route --when --then` teaches one."
-        claims.findings.append(Finding("globs-invalid", path, reason, repair, "warning"))
+        claims.findings.append(_no_rule(path, reason))
     elif path.split() != [path]:
         reason = "Its path holds white space, so no rule can name it."
         repair = "Rename it, or import it without --in-place."

@@ -32,7 +32,7 @@ def check(draft: Draft, context: Context) -> Iterator[Finding]:
     yield from _turned_down(draft, context)
     yield from _targets(draft, context)
     for where, text in (("when", draft.when), ("then", draft.then)):
-        said = orders.find(text, is_condition=where == "when")
+        said = orders.find(text, context.roots, is_condition=where == "when")
         if said is not None:
             message = f"`{where}` reads like an order: {redact.beginning(said, 60)}."
             repair = "Say for which kind of task, and where its knowledge lies; nothing else."

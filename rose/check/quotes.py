@@ -69,15 +69,15 @@ def check(
         where = f"evidence {number}"
         if not item.quote.strip():
             yield Finding("quote-empty", where, "The quote is empty.", "Quote the session.")
+        elif not _is_sound(item):
+            message = "`region` or `lines` names no place."
+            repair = "Count regions and lines from 1: region: 2, lines: [3, 4]."
+            yield Finding("quote-place", where, message, repair)
         elif item in kept:
             continue
         elif len(item.quote) > MAX_CHARS:
             message = f"The quote has {len(item.quote)} characters, more than {MAX_CHARS}."
             yield Finding("quote-too-long", where, message, "Quote the one passage that shows it.")
-        elif not _is_sound(item):
-            message = "`region` or `lines` names no place."
-            repair = "Count regions and lines from 1: region: 2, lines: [3, 4]."
-            yield Finding("quote-place", where, message, repair)
         elif session_of(item, regions) not in regions:
             yield _unverified(item, regions, where)
         else:

@@ -1,18 +1,19 @@
 """Asks a model about one session, within what may be spent, and reads its answer.
 
-An answer is kept for a few days, so that a run that was killed after the call does not pay
-twice. What a failure leads to: docs/decisions/023.
+An answer is kept until its session is recorded, so that a run that was killed after the call does
+not pay twice. What a failure leads to: docs/decisions/023.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from rose import derived, redact
+from rose import derived, files, redact
 from rose.backends.base import BackendFailure, Question, Subject, Usage
-from rose.errors import RoseError
+from rose.errors import RoseError, Unwritable
 from rose.reflection import proposal as proposals
 from rose.reflection import question, schema, spend
 
@@ -46,7 +47,10 @@ class Reflector:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What came of asking: an answer, or why there is none. `trace` is what the trace keeps."""
+    """What came of asking: an answer, or why there is none. `trace` is what the trace keeps.
+
+    `path` is where the answer is kept.
+    """
 
     backend: str
     proposal: Proposal | None = None
@@ -54,6 +58,7 @@ class Asked:
     reason: str = ""
     model: str = ""
     is_kept: bool = False
+    path: str = ""
     usage: Usage = field(default_factory=Usage)
 
     def trace(self) -> dict[str, object]:
@@ -94,11 +99,19 @@ def ask(reflector: Reflector, backend: Backend, store: Store, subject: Subject, 
     kept = derived.load(path)
     if kept:
         found = proposals.parse(kept.get("value"))
-        return Asked(backend.name, found, model=str(kept.get("model", "")), is_kept=True)
+        return Asked(backend.name, found, model=str(kept.get("model", "")), is_kept=True, path=path)
     asked = _put(reflector, backend, store, Question(text, schema.SCHEMA, subject), path)
+    asked = replace(asked, path=path)
     if asked.proposal is None and _ends(reflector.on_failure, asked.kind):
         raise Unanswered(asked)
     return asked
+
+
+def forget(asked: Asked) -> None:
+    """Delete the kept answer about a session that is recorded: nobody asks about it again."""
+    # Where the disk refuses, prune comes by later.
+    with contextlib.suppress(Unwritable):
+        files.delete(asked.path)
 
 
 def _ends(on_failure: OnFailure, kind: str) -> bool:
@@ -117,14 +130,21 @@ def _put(
     if hindrance:
         return Asked(name, kind="unavailable", reason=hindrance)
     outcome: FailureKind | Literal["answer"] = "answer"
+    began = reflector.now()
     try:
         answer = backend.ask(asking, reflector.settings.reflection_timeout_s)
     except BackendFailure as failure:
         outcome = failure.kind
         asked = Asked(name, kind=outcome, reason=str(failure), usage=failure.usage)
+    except BaseException:
+        # Ctrl-C, or an end of the process: what was begun may have been paid for.
+        now = reflector.now()
+        cost = Usage(1, seconds=max(0.0, now - began))
+        spend.note(store, session, backend=name, usage=cost, outcome="interrupted", now=now)
+        raise
     else:
         if not _holds_secret(answer.value):
-            derived.save(path, {"value": answer.value, "model": answer.model})
+            derived.save(path, {"value": answer.value, "model": answer.model}, mode=0o600)
         found = proposals.parse(answer.value)
         asked = Asked(name, found, model=answer.model, usage=answer.usage)
     now = reflector.now()

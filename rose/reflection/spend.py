@@ -70,7 +70,7 @@ def note(
     *,
     backend: str,
     usage: Usage,
-    outcome: Literal["answer"] | FailureKind,
+    outcome: Literal["answer", "interrupted"] | FailureKind,
     now: float,
 ) -> None:
     """Record what one question has cost, answered or not; one that cost nothing is not recorded.
@@ -97,9 +97,10 @@ def note(
 def _totals(store: Store, session: str, now: float) -> tuple[Usage, Usage]:
     """Return what the last 24 hours and a session have cost; raises OSError."""
     day = alone = Usage()
-    since = _stamp(now - DAY_S)
+    # A clock may go wrong by a little. What it wrote in a year to come must not block till then.
+    since, until = _stamp(now - DAY_S), _stamp(now + DAY_S)
     for at, of, usage in _read(store):
-        day += usage if at > since else Usage()
+        day += usage if since < at <= until else Usage()
         alone += usage if of == session[:ID_CHARS] else Usage()
     return day, alone
 

@@ -152,7 +152,7 @@ def test_a_then_that_sounds_like_the_other_effect_is_a_hint(then, effect):
 
 
 @pytest.mark.parametrize(
-    ("then", "count"), [("ask the user", 1), ("read nodes/gone.md and nodes/away/", 2)]
+    ("then", "count"), [("read the notes", 1), ("read nodes/gone.md and nodes/away/", 2)]
 )
 @pytest.mark.parametrize(
     ("draft", "severity"), [(a_draft, "warning"), (a_learned, "error")], ids=["taught", "learned"]

@@ -118,6 +118,29 @@ def test_text_that_is_no_glob_never_becomes_a_rule(route, store, said):
     assert os.listdir(store.routing) == []
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        "globs: [1, {a: b}, null]",
+        "globs: {a: b}",
+        "globs: ['*.py', ['*.js']]",
+        "globs: '*.py'\nglobs: '*.js'",
+        "globs: ['*.py'\ndescription: x",
+        "description: x\nx: [1\napplyTo: {a: b}",
+    ],
+)
+def test_globs_that_cannot_be_read_are_no_rule_and_are_said(route, store, header):
+    _, routed = route(a=header)
+    assert (routed.rules, told(routed)) == ([], [("globs-invalid", "warning")])
+    assert os.listdir(store.routing) == []
+    assert route(b=f"alwaysApply: true\n{header}")[1].rules == []
+
+
+def test_a_word_for_globs_in_the_text_is_no_globs(route):
+    _, routed = route(a="x: [1\n---\n\nglobs: [a")
+    assert (routed.rules, routed.findings) == ([], [])
+
+
 def test_lessons_of_one_condition_share_one_rule(route):
     _, routed = route(a="globs: **/*.py, *.toml", b="globs: ['*.toml', '*.py']", c="globs: '*.js'")
     assert [rule.then for rule in routed.rules] == [

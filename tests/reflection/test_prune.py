@@ -5,7 +5,9 @@ import os
 import pytest
 
 from rose import files, layout, refresh, session
+from rose.errors import Locked
 from rose.reflection import prune
+from rose.selection import trace
 from tests.factories import a_lesson_file, a_rule_file, a_store
 
 NOW = 2_000_000_000.0
@@ -73,6 +75,22 @@ def test_what_a_killed_write_left_goes_after_a_day(store):
     assert [name for name in os.listdir(store.routing) if name.endswith(".md")] == rules
 
 
+def test_what_a_killed_write_left_beside_a_lesson_goes_after_a_day(store, tmp_path):
+    """Nothing that a person may have named, and nothing behind a link, is taken for it."""
+    files.replace(store.config, "lessons:\n  paths: [nodes, docs]\n")
+    names = ["nodes/learned/l1.md.1.x.tmp", "nodes/l2.md.12.tmp", "nodes/l.12.ab.tmp"]
+    names += ["nodes/l3.md.12.ab.tmp.bak", "src/l4.md.12.ab.tmp", "nodes/.git/l6.md.12.ab.tmp"]
+    kept = [a_file(os.path.join(store.base, name), 9) for name in names]
+    kept.append(a_file(os.path.join(store.base, "nodes/l5.md.12.ab.tmp"), 0.5))
+    kept.append(a_file(str(tmp_path / "mine" / "l7.md.12.ab.tmp"), 9))
+    os.symlink(tmp_path / "mine", os.path.join(store.base, "nodes/linked"))
+    names = ["nodes/learned/l1.md.4711.2f0a.tmp", "docs/a.mdc.1.0.tmp"]
+    gone = [a_file(os.path.join(store.base, name), 2) for name in names]
+    prune.prune(store, NOW)
+    assert [path for path in gone if os.path.exists(path)] == []
+    assert [path for path in kept if not os.path.exists(path)] == []
+
+
 def test_nothing_goes_that_a_link_in_the_store_leads_to(store, tmp_path):
     mine = tmp_path / "mine"
     mine.mkdir()
@@ -80,6 +98,31 @@ def test_nothing_goes_that_a_link_in_the_store_leads_to(store, tmp_path):
     os.symlink(mine, store.sessions)
     prune.prune(store, NOW)
     assert os.path.exists(old)
+
+
+def test_traces_beyond_their_limit_lose_the_oldest_and_no_line_is_torn(store):
+    files.append_line(store.selections, '{"id":"t_old"}')
+    os.truncate(store.selections, trace.MOST_BYTES)
+    prune.prune(store, NOW)
+    assert os.path.getsize(store.selections) == trace.MOST_BYTES
+    files.append_line(store.selections, '{"id":"t_1"}')
+    files.append_line(store.selections, '{"id":"t_2"}')
+    prune.prune(store, NOW)
+    assert files.read_text(store.selections) == '{"id":"t_1"}\n{"id":"t_2"}\n'
+
+
+def test_what_a_killed_shortening_left_goes_too(store):
+    old = a_file(f"{store.selections}.12.ab.tmp", 2)
+    prune.prune(store, NOW)
+    assert not os.path.exists(old)
+
+
+def test_traces_that_somebody_is_writing_to_are_not_shortened(store):
+    files.append_line(store.selections, "{}")
+    os.truncate(store.selections, trace.MOST_BYTES + 1)
+    with files.lock(store.selections_lock), pytest.raises(Locked):
+        trace.shorten(store, wait_s=0)
+    assert os.path.getsize(store.selections) == trace.MOST_BYTES + 1
 
 
 def test_an_empty_store_is_no_reason_to_fail(tmp_path):

@@ -169,3 +169,13 @@ def test_a_disk_that_takes_no_entry_says_so(store):
     with pytest.raises(Unwritable):
         put(store)
     assert queue.entries(store) == []
+
+
+@pytest.mark.parametrize(("lease", "found"), [(queue.LEASE_S, None), (2**40, "s1")])
+def test_an_entry_that_would_wait_longer_than_any_worker_says_is_taken(store, lease, found):
+    put(store)
+    files.replace(
+        path_of(store),
+        files.dump_json({**queue.entries(store)[0], "lease_until": lease}),
+    )
+    assert claimed(store) == found

@@ -346,3 +346,26 @@ def test_the_question_never_holds_the_block_that_rose_sent(scene):
     scene.reflect(path, reflector=model.reflector())
     assert rule_id in model.questions[0]
     assert "rose routing layer" not in model.questions[0]
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit, RuntimeError])
+def test_a_call_that_was_interrupted_has_cost_a_call(scene, interruption):
+    class Interrupted(Scripted):
+        def ask(self, _question, _timeout_s):
+            raise interruption
+
+    with pytest.raises(interruption):
+        scene.reflect(scene.capture("work-1"), reflector=Interrupted("").reflector())
+    [(_, line)] = files.read_jsonl(scene.store.spend)
+    assert (line["calls"], line["outcome"]) == (1, "interrupted")
+
+
+def test_a_kept_answer_is_for_its_owner_alone_and_goes_once_its_session_is_recorded(scene):
+    path, reflector = scene.capture("work-1"), Scripted(said()).reflector()
+    scene.reflect(path, reflector=reflector, dry_run=True)
+    [kept] = os.listdir(scene.store.answers)
+    assert os.stat(os.path.join(scene.store.answers, kept)).st_mode & 0o777 == 0o600
+    outcome = scene.reflect(path, reflector=reflector)
+    assert outcome.asked is not None
+    assert outcome.asked.is_kept
+    assert os.listdir(scene.store.answers) == []

@@ -98,7 +98,7 @@ def test_a_day_is_the_last_24_hours_and_a_session_has_no_day(store):
 
 
 def test_a_clock_that_was_set_back_forgets_nothing(store):
-    note(store, now=NOW + 100 * HOUR)
+    note(store, now=NOW + 20 * HOUR)
     assert "per_day" in left(store, "other", spend_calls_per_day=1)
 
 
@@ -168,3 +168,9 @@ def test_calls_about_no_session_have_the_limits_of_the_day_alone(store):
     assert left(store, "", spend_calls_per_session=1) == ""
     assert "spend.calls_per_day" in left(store, "", spend_calls_per_day=3)
     assert "spend.calls_per_day" in left(store, "s", spend_calls_per_day=3)
+
+
+def test_a_line_of_a_far_day_to_come_blocks_nothing(store):
+    note(store, now=NOW + 73 * 365 * 24 * HOUR)
+    assert left(store, "other", spend_calls_per_day=1) == ""
+    assert "per_session" in left(store, "s", spend_calls_per_session=1)
