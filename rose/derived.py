@@ -28,14 +28,14 @@ def load(path: str) -> dict[str, Any]:
     return stored if isinstance(stored, dict) else {}
 
 
-def save(path: str, fields: Mapping[str, Any]) -> str:
+def save(path: str, fields: Mapping[str, Any], *, mode: int = 0o644) -> str:
     """Save fields for the next reading; return the reason where the disk refuses, else nothing.
 
     Most callers have no use for it: whatever must be written says so by itself.
     """
     body = files.dump_json(fields).encode("ascii")
     try:
-        files.replace(path, _head(body) + b"\n" + body)
+        files.replace(path, _head(body) + b"\n" + body, mode=mode)
     except Unwritable as error:
         return str(error)
     return ""

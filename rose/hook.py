@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rose.selection import serve
 
 MAX_LOG_BYTES = 1 << 20
+MOST_PATH_CHARS = 4096
 
 
 def handle(turn: wire.Turn) -> Mapping[str, object] | None:
@@ -71,9 +72,12 @@ def _told(turn: wire.Turn) -> dict[str, str] | None:
     """Return what the queue keeps of a session, None where it cannot be reflected on."""
     transcript = wire.text_of(turn.payload, "transcript_path")
     name = wire.session_of(turn.payload)
+    cwd, at = wire.text_of(turn.payload, "cwd"), session.now()
     if not transcript or not name or turn.host not in wire.READABLE:
         return None
-    cwd, at = wire.text_of(turn.payload, "cwd"), session.now()
+    if max(map(len, (transcript, name, cwd))) > MOST_PATH_CHARS:
+        # No system opens a longer path, and no host writes a longer name.
+        return None
     return {"host": turn.host, "session": name, "transcript": transcript, "cwd": cwd, "at": at}
 
 

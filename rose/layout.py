@@ -47,6 +47,7 @@ class Store:
         self.lock = local + "lock"
         self.queue_lock = local + "queue.lock"
         self.spend_lock = local + "spend.lock"
+        self.selections_lock = local + "selection.lock"
         self.worker_lock = local + "worker.lock"
         self.next_worker_lock = local + "worker.next.lock"
         self.lessons_cache = local + "lessons.json"
@@ -235,6 +236,11 @@ def _is_ours(path: str) -> bool:
         return os.stat(path).st_uid == os.geteuid()
     except OSError:
         return False
+
+
+def commit_lock(git_dir: str) -> str:
+    """Return the lock of rose's commits to one repository, in git's own folder."""
+    return os.path.join(git_dir, "rose.lock")
 
 
 def session_name(host: str, session: str) -> str:

@@ -17,7 +17,7 @@ def rows(path: str, most_bytes: int) -> Iterator[dict[str, object]]:
 
     Torn and foreign lines are passed over. Raises OSError where it cannot be read.
     """
-    for line in _end(path, most_bytes).split(b"\n"):
+    for line in end(path, most_bytes).split(b"\n"):
         try:
             value = files.parse_json(line.decode("utf-8"))
         except ValueError:
@@ -26,7 +26,8 @@ def rows(path: str, most_bytes: int) -> Iterator[dict[str, object]]:
             yield value
 
 
-def _end(path: str, most_bytes: int) -> bytes:
+def end(path: str, most_bytes: int) -> bytes:
+    """Return the last bytes of a file, none of a missing one; raises OSError."""
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except FileNotFoundError:

@@ -14,7 +14,7 @@ PACKAGE = os.path.join(ROOT, "rose")
 
 # Low to high: a module imports its own unit or any lower row. docs/architecture.md explains.
 LAYERS = (
-    ("errors",),
+    ("errors", "links"),
     ("files", "layout", "findings", "racy", "recovery", "yamltext"),
     ("derived", "frontmatter", "shapes", "tail", "values"),
     ("config", "history", "tokens", "redact", "text", "refs", "session", "trust"),

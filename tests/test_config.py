@@ -74,6 +74,8 @@ def test_an_override_is_read(store, text, field, value):
         ("lessons:\n  paths: ~/notes\n", "config-value"),
         ("lessons:\n  paths: .\n", "config-value"),
         ("lessons:\n  paths: .rose/routing\n", "config-value"),
+        ("lessons:\n  paths: [.git]\n", "config-value"),
+        ("lessons:\n  paths: [lib/.GIT/hooks]\n", "config-value"),
         ('lessons:\n  paths: "a\\nb"\n', "config-value"),
         ("lessons:\n  paths: [{a: b}]\n", "config-value"),
         ("routing:\n  colour: red\n", "config-unknown"),

@@ -64,6 +64,14 @@ def test_a_session_is_noted_at_its_start_and_forgotten_at_its_end(store):
     assert [case.session for case in ledger.read(store).cases] == ["s1"]
 
 
+@pytest.mark.parametrize("field", ["transcript_path", "session_id"])
+def test_a_session_with_a_path_that_no_system_opens_is_not_queued(store, field):
+    for event in ("SessionStart", "SessionEnd"):
+        hook(store, event, "s1", **{field: "/" + "x" * 5000})
+    for folder in (store.queue, store.begun):
+        assert not os.path.exists(folder) or os.listdir(folder) == []
+
+
 def test_the_next_session_picks_up_one_whose_end_was_never_told(store):
     hook(store, "SessionStart", "s1", source="startup")
     record(store, "s1")

@@ -27,6 +27,7 @@ def test_only_whole_rows_of_the_end_are_read(tmp_path, most, left):
 
 
 def test_a_missing_file_holds_no_rows(tmp_path):
+    assert tail.end(str(tmp_path / "none"), 10) == b""
     assert list(tail.rows(str(tmp_path / "none"), 10)) == []
 
 

@@ -122,7 +122,10 @@ def test_a_cut_at_these_offsets_would_part_a_word(given_text, joints):
         ("Please fix the failing tests, then the tests again", ["fix", "failing", "tests"]),
         ("set max_tokens=800 in maxTokens", ["set", "max_tokens", "maxtokens"]),
         ("see https://example.org/deploy?x=y and src/app/db.py", []),
-        ("open README.md:12, ./run, ~/notes, C:\\temp\\x, nodes/ or /etc/hosts", ["open", "readme", "md"]),
+        (
+            "open README.md:12, ./run, ~/notes, C:\\temp\\x, nodes/ or /etc/hosts",
+            ["open", "readme", "md"],
+        ),
         ("mail me at a.b@example.org about read/write", ["mail", "read", "write"]),
         ("3 times 1_000 v12 at 8f14e45fce 0x1f4", ["times"]),
         ("deface facade decade", ["deface", "facade", "decade"]),

@@ -185,11 +185,14 @@ def _end(child: subprocess.Popen[bytes]) -> None:
     for stream in (child.stdin, child.stdout, child.stderr):
         if stream is not None:
             stream.close()
-    _signal(child.pid, signal.SIGTERM)
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        child.wait(GRACE_S)
-    _signal(child.pid, signal.SIGKILL)
-    child.wait()
+    try:
+        _signal(child.pid, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(GRACE_S)
+    finally:
+        # A second Ctrl-C must not leave it behind.
+        _signal(child.pid, signal.SIGKILL)
+        child.wait()
 
 
 def _signal(group: int, number: signal.Signals) -> None:

@@ -248,7 +248,7 @@ class _Meter:
     def left(self) -> str:
         return spend.left(self._store, self._settings, "", time.time())
 
-    def note(self, usage: Usage, outcome: Literal["answer"] | FailureKind) -> None:
+    def note(self, usage: Usage, outcome: Literal["answer", "interrupted"] | FailureKind) -> None:
         spend.note(
             self._store, "", backend=self._name, usage=usage, outcome=outcome, now=time.time()
         )

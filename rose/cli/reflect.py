@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rose import files, hook, layout
+from rose import files, hook, layout, trust
 from rose import session as clock
 from rose.backends import registry
 from rose.cli import reflectall, reflectors, reflectpage, terminal
 from rose.cli.app import app
-from rose.errors import Locked, UsageError
+from rose.errors import Locked, RoseError, UsageError
 from rose.hosts import registry as hosts
 from rose.reflection import find, queue, reflect, undo, worker
 from rose.report import sources
@@ -104,6 +104,12 @@ def reflect_command(
 
 def _work(stores: Stores, backend: str | None, *, as_json: bool) -> None:
     """Work the queue for a person who waits for it."""
+    for store in stores.present():
+        if not trust.is_trusted(store, os.environ):
+            raise RoseError(
+                f"{store.dot} is not trusted: its queue may have come with a clone. `rose trust` "
+                "drops it; `rose reflect --session ID` learns from a session of yours."
+            )
     summary = worker.run_pending(
         stores,
         now=time.time,
@@ -217,5 +223,6 @@ def undo_command(
     Example: rose undo
     """
     stores = terminal.stores()
+    undo.expect_trust(stores, os.environ)
     undone = undo.take_back(stores, session, at=clock.now())
     reflectpage.show_undone(undone, sources.read(stores), as_json=as_json)

@@ -9,6 +9,7 @@ import typer
 from rose.cli import rulepage, terminal
 from rose.cli.app import app
 from rose.errors import RoseError, UsageError
+from rose.evaluate import record
 from rose.report import rulebook, sources
 
 if TYPE_CHECKING:
@@ -109,7 +110,8 @@ def _on_one_rule(stores: Stores, option: str, wanted: str, *, home: bool, as_jso
         if place is None:
             terminal.report(f for f in found.survey.findings() if rule_id in f.where)
             raise RoseError(f"{rule_id} cannot be read, so there is nothing to explain.")
-        rulepage.explain(found, place, as_json=as_json)
+        effect = record.rule_effects(stores).get(place.rule.id)
+        rulepage.explain(found, place, effect, as_json=as_json)
     else:
         from rose.cli import decisions
 

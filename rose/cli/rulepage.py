@@ -13,6 +13,7 @@ from rose.routing import rank
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rose.evaluate.effects import Effect
     from rose.report.rulebook import Rulebook
     from rose.report.sources import Sources
     from rose.routing.survey import Place
@@ -120,11 +121,12 @@ def record_text(place: Place) -> str:
     )
 
 
-def explain(found: Sources, place: Place, *, as_json: bool) -> None:
-    """Print everything that is known of one rule."""
+def explain(found: Sources, place: Place, effect: Effect | None, *, as_json: bool) -> None:
+    """Print everything that is known of one rule; `effect` is None for one outside the layer."""
     source = found.source_of(place)
     if as_json:
-        terminal.emit(rulebook.explain_json(place, source))
+        changed = None if effect is None else effect.as_json()
+        terminal.emit({**rulebook.explain_json(place, source), "effect": changed})
         return
     rule, standing = place.rule, place.standing
     terminal.out(place.text)
@@ -140,6 +142,12 @@ def explain(found: Sources, place: Place, *, as_json: bool) -> None:
         f"since n {rule.born}; delivered {standing.delivered}, verdicts {standing.verdicts}",
     )
     page.row("score", rulebook.FORMULA, f"= {rulebook.arithmetic(standing)}")
+    if effect is not None and effect.met:
+        page.row(
+            "effect",
+            f"met {page.count(effect.met, 'past task')} and changed the first three of "
+            f"{effect.changed}: {effect.gained} used lessons gained, {effect.lost} lost",
+        )
     page.row("match", ", ".join(rule.match) or "none: it is credited by verdicts alone")
     page.row("targets", *_targets(found, place))
     page.row("evidence", *(f"{page.quoted(e.quote)} {_from(e.session)}" for e in rule.evidence))

@@ -95,6 +95,8 @@ def show_evidence(
         terminal.emit(found.as_json())
     else:
         _print_passages(found)
+    if found.is_cut:
+        terminal.say(f"{found.path} has more than a mebibyte; only its first was searched.")
     if log:
         shown = [
             Candidate(found.node, found.version, 1, None, window)
@@ -128,7 +130,8 @@ def _print_passages(found: Passages) -> None:
     if not found.terms:
         _say_unusable()
     elif not found.windows:
-        terminal.say(f"{found.node} says nothing about that.")
+        where = " in its first mebibyte" if found.is_cut else ""
+        terminal.say(f"{found.node} says nothing about that{where}.")
     else:
         terminal.out(found.path)
     for window in found.windows:

@@ -159,13 +159,15 @@ def _show(row: Row) -> None:
 
 def _show_lessons(row: Row) -> None:
     """Print each lesson once: candidates in their order, with what became of each."""
-    became = {one.get("node"): f"served, {one.get('form')}" for one in trace.items(row, "admitted")}
+    served = trace.items(row, "admitted")
+    became = {str(one.get("node")): f"served, {one.get('form')}" for one in served}
     for one in trace.items(row, "excluded"):
-        became[one.get("node")] = f"{one.get('reason')}: {one.get('detail')}"
-    others = [one.get("node") for one in trace.items(row, "candidates")]
+        became[str(one.get("node"))] = f"{one.get('reason')}: {one.get('detail')}"
+    others = [str(one.get("node")) for one in trace.items(row, "candidates")]
+    left = "not selected" if row.get("kind") == "recall" else ""
     lines = []
     for one in trace.items(row, "candidates"):
-        said = became.pop(one.get("node"), "not selected" if row.get("kind") == "recall" else "")
+        said = became.pop(str(one.get("node")), left)
         score = one.get("score")
         worth = f" ({score:.2f})" if isinstance(score, float) else ""
         lines.append(f"{one.get('node')}{worth}{f': {said}' if said else ''}")

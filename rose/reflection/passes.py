@@ -24,7 +24,8 @@ class Pass:
 
     `bodies` are the texts of the used lessons by store path, `elsewhere` the ids of the rules of
     the other store. Only the first store learns rules; the other keeps the record of its own.
-    `judged` is what rests on a model's word.
+    `judged` is what rests on a model's word, `found` holds the ids of the lessons that the
+    embedded search puts first for the task, where it serves prompts.
     """
 
     holding: Holding
@@ -35,6 +36,7 @@ class Pass:
     elsewhere: frozenset[str] = frozenset()
     is_first: bool = True
     judged: Attribution = field(default_factory=Attribution)
+    found: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:

@@ -43,7 +43,8 @@ def plan(one: Pass, case: Case, record: Record, current: table.Table) -> offline
     store, settings = one.holding.store, one.holding.settings
     kept = [found.lesson for found in one.facts.used if found.lesson.store == store.kind]
     past = [old for old in record.cases if old.session != case.session]
-    ground = offline.Ground(current.rules, settings.lessons_paths, forgotten.test_of([store]))
+    deleted = forgotten.test_of([store])
+    ground = offline.Ground(current.rules, settings.lessons_paths, deleted, one.found)
     return offline.propose(case, kept, past, ground)
 
 

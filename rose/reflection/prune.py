@@ -1,17 +1,21 @@
 """Clears away what no later reading needs: old notes, blocks that nobody was sent, torn leftovers.
 
 The worker calls it after its last session. Nothing of people's is touched: only files under
-`.rose/local/` and temporary files that a killed write left in rose's own folders.
+`.rose/local/` and temporary files that a killed write left in rose's folders or beside a lesson.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 from typing import TYPE_CHECKING
 
-from rose import files, session
-from rose.errors import Unwritable
+from rose import config, files, session
+from rose.errors import Locked, Unwritable
 from rose.routing import compiled
+from rose.selection import trace
+from rose.store import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +29,8 @@ NOTE_DAYS = 60
 ANSWER_DAYS = 7
 KEPT_ROWS = 500
 KEPT_UNDOS = 200
+# A temporary file as `files.replace` names it: process and nanoseconds.
+_BESIDE_LESSON = re.compile(r".+\.mdc?\.[0-9]+\.[0-9a-f]+\.tmp", re.DOTALL)
 
 
 def prune(store: Store, now: float) -> int:
@@ -36,6 +42,9 @@ def prune(store: Store, now: float) -> int:
         *_beyond(store.undo, ".json", KEPT_UNDOS),
         *_leftovers(store, now - DAY_S),
     ]
+    # What cannot be shortened now is as long the next time.
+    with contextlib.suppress(OSError, Locked, Unwritable):
+        trace.shorten(store)
     gone = sum(_unlink(path) for path in doomed)
     return gone + sum(_unlink(path) for path in _unsent_blocks(store, now - DAY_S))
 
@@ -71,8 +80,21 @@ def _leftovers(store: Store, before: float) -> Iterator[str]:
         store.sessions,
         store.queue,
         store.blocks,
+        os.path.dirname(store.selections),
     ):
         yield from _older(folder, ".tmp", before)
+    for folder in _lesson_folders(store):
+        for path in _older(folder, ".tmp", before):
+            if _BESIDE_LESSON.fullmatch(os.path.basename(path)):
+                yield path
+
+
+def _lesson_folders(store: Store) -> Iterator[str]:
+    """Yield the folders that may hold lessons, no link among them."""
+    for root in config.read(store)[0].lessons_paths:
+        for folder, folders, _ in os.walk(os.path.join(store.base, root)):
+            folders[:] = [name for name in folders if name[0] != "." and name not in walk.SKIPPED]
+            yield folder
 
 
 def _unsent_blocks(store: Store, before: float) -> list[str]:

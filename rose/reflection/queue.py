@@ -136,7 +136,9 @@ def claim(
         for entry in entries(store):
             if not _is_open(entry) or entry["session"] in done:
                 continue
-            if entry["state"] == "pending" and int(str(entry["lease_until"])) > now and not early:
+            # No worker writes a longer wait: a clock was wrong, or somebody else wrote it.
+            waits = now < int(str(entry["lease_until"])) <= now + LEASE_S
+            if entry["state"] == "pending" and waits and not early:
                 continue
             tries = int(str(entry["tries"])) + 1
             if tries > MAX_TRIES:

@@ -24,7 +24,7 @@ from rose.reflection import (
     rows,
     steps,
 )
-from rose.reflection.ask import Unanswered
+from rose.reflection.ask import Unanswered, forget
 from rose.reflection.consult import consult, standing_of
 from rose.reflection.library import body_of
 from rose.reflection.minted import mint
@@ -32,7 +32,7 @@ from rose.reflection.observe import Facts, observe
 from rose.reflection.passes import Pass, is_recorded
 from rose.reflection.planning import Proposed
 from rose.routing import ledger, table
-from rose.selection import trace
+from rose.selection import pipeline, trace
 from rose.store import lessons
 
 if TYPE_CHECKING:
@@ -141,19 +141,17 @@ def reflect_on(
         raise
     if dry_run:
         checked = steps.check(plan.passes[0], plan.proposed)
-        return Outcome(
-            "dry-run", facts, record.next_n, checked, lessons=plan.minted, asked=plan.asked
-        )
+        told = Outcome("dry-run", facts, record.next_n, checked)
+        return replace(told, lessons=plan.minted, asked=plan.asked)
     applied = _apply(plan, reading)
+    if plan.asked is not None:
+        forget(plan.asked)
     if applied.n is None:
         return Outcome("already", facts, reason=_already(facts))
     refresh.everything(stores)
-    return Outcome(
-        "reflected",
-        facts,
-        applied.n,
-        applied.steps,
-        applied.retired,
+    told = Outcome("reflected", facts, applied.n, applied.steps, applied.retired)
+    return replace(
+        told,
         lessons=applied.lessons,
         commit=_commit(reading.holdings[0], facts, applied),
         asked=plan.asked,
@@ -182,6 +180,14 @@ def _nothing(reading: _Reading, path: str, record: Record) -> Outcome | None:
     return None
 
 
+def _found(reading: _Reading) -> frozenset[str]:
+    """Return what the embedded search puts first for the task; nothing where it serves nobody."""
+    if reading.holdings[0].settings.recall_serve == "off" or not reading.facts.task:
+        return frozenset()
+    picks = pipeline.SELECTOR.pick(reading.facts.task, reading.holdings, (), pipeline.K)
+    return frozenset(pick.lesson.id for pick in picks)
+
+
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """What is about to be applied, and what a model was asked for it."""
@@ -195,7 +201,8 @@ class _Plan:
 
 def _plan(reading: _Reading, at: str, record: Record, reflector: Reflector | None) -> _Plan:
     """Return what the session teaches: by a model's word where one answers, else by the record."""
-    passes = tuple(reading.passes(at))
+    found = _found(reading)
+    passes = tuple(replace(one, found=found) for one in reading.passes(at))
     asked = None
     if reflector is not None:
         asked = consult(reflector, passes[0], record, reading.holdings, reading.tables)

@@ -10,7 +10,7 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rose import files, refresh, refs
+from rose import files, refresh, refs, trust
 from rose.errors import RoseError
 from rose.reflection import commits, journal, notes, rows
 from rose.reflection.commits import Told
@@ -19,7 +19,7 @@ from rose.routing import targets as target
 from rose.store import lessons
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rose.layout import Store, Stores
     from rose.reflection.notes import Note
@@ -53,6 +53,17 @@ class _Taken:
     holding: Holding
     note: Note
     undone: Undone
+
+
+def expect_trust(stores: Stores, environ: Mapping[str, str]) -> None:
+    """Raise RoseError where a store is not trusted: its notes say what files are to hold."""
+    for store in stores.present():
+        if not trust.is_trusted(store, environ):
+            raise RoseError(
+                f"{store.dot}: nothing was taken back, as the store is not trusted: its undo notes "
+                "may have come with a clone. `rose trust` drops them; what is learned from then "
+                "on can be taken back."
+            )
 
 
 def take_back(stores: Stores, session: str | None = None, *, at: str = "") -> Undone:

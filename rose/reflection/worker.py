@@ -14,6 +14,8 @@ from rose import config, refresh
 from rose.errors import RoseError
 from rose.reflection import prune, queue
 from rose.reflection.reflect import Outcome, reflect_on
+from rose.selection import learned
+from rose.store import lessons
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -93,11 +95,18 @@ def run_pending(
             Failure(str(entry["session"]), f"the transcript is gone: {entry['transcript']}")
             for entry in queue.take_gone(store)
         ]
-        for present in stores.present():
-            prune.prune(present, now())
+        _tidy(stores, now())
     dropped = {failure.session for failure in gone}
     failures = [failure for failure in failures if failure.session not in dropped]
     return Summary(tuple(outcomes), tuple(failures), tuple(untold), tuple(gone))
+
+
+def _tidy(stores: Stores, now: float) -> None:
+    """Clear away what is old, and learn for the next prompt where prompts are served lessons."""
+    for present in stores.present():
+        prune.prune(present, now)
+    if config.read(stores.first())[0].recall_serve != "off":
+        learned.relearn([lessons.hold(present) for present in stores.present()])
 
 
 def _reflect(

@@ -64,7 +64,11 @@ def _wired(each: Wiring, around: Around) -> Check:
     if each.untrusted:
         text = f"{start}, but passes over {', '.join(each.untrusted)}: not trusted yet"
         return Check("hosts", "note", text, "Run `/hooks` in it, in a project that it trusts.")
-    return Check("hosts", "ok", f"{start}: {each.command}")
+    if each.is_older:
+        text = f"{start}; that file was changed after Codex last wrote down what it trusts"
+        return Check("hosts", "note", text, "Look in `/hooks` whether it trusts it still.")
+    trusted = " (trusted once; Codex compares the hash itself)" if each.host == "codex" else ""
+    return Check("hosts", "ok", f"{start}: {each.command}{trusted}")
 
 
 def _pointed(folder: str, around: Around) -> Iterator[Check]:

@@ -30,7 +30,8 @@ def fault(feature: str) -> str | None:
         return f"`{feature[:MAX_CHARS]}` is none of word:…, command:…, folder:…/"
     if len(value) > MAX_CHARS:
         return f"`{feature[:40]}…` is longer than {MAX_CHARS} characters"
-    if not value.isprintable() or value != value.strip() or "`" in value:
+    hidden = not value.isprintable() or texts.hostile_characters(value)
+    if hidden or value != value.strip() or "`" in value:
         return f"`{feature}` holds a character that no feature has"
     if kind == "word" and (" " in value or value != value.casefold()):
         return f"`{feature}` is not one word in lower case"

@@ -143,10 +143,20 @@ def evidence_fields(item: Evidence) -> dict[str, Any]:
     return fields
 
 
+def _place(value: object) -> int:
+    """Return a number counted from 1; 0, which is no place, for anything else."""
+    return int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else 0
+
+
+def _span(value: object) -> tuple[int, int]:
+    first, last = value if isinstance(value, list) and len(value) == 2 else ("", "")  # noqa: PLR2004 - first and last
+    return _place(first), _place(last)
+
+
 class Reader:
     """Reads the fields of one header and collects what is wrong with them.
 
-    `broken` are the keys at fault, whose values say nothing.
+    `broken` are the keys at fault, whose values say nothing, and parts of them: `evidence 2`.
     """
 
     def __init__(
@@ -158,11 +168,14 @@ class Reader:
         self.findings = findings
         self.broken: set[str] = set()
 
-    def fail(self, key: str, rule: str, message: str, repair: str, expected: str = "") -> None:
+    def fail(
+        self, key: str, rule: str, message: str, repair: str, expected: str = "", *, part: str = ""
+    ) -> None:
+        """Report a key, or a part of it: what else it holds is then judged all the same."""
         found = re.search(rf"^{re.escape(key)}[ \t]*:", self.raw, re.MULTILINE)
         number = self.raw.count("\n", 0, found.start()) + 1 if found else 1
         place = f"{self.where}:{number}"
-        self.broken.add(key)
+        self.broken.add(part or key)
         self.findings.append(Finding(rule, place, message, repair, expected=expected or None))
 
     def text(self, key: str) -> str:
@@ -201,26 +214,22 @@ class Reader:
     def evidence(self) -> tuple[Evidence, ...]:
         value = self.fields.get("evidence", [])
         items = value if isinstance(value, list) else [value]
-        return tuple(self._evidence_item(item) for item in items if item)
+        given = enumerate(filter(None, items), 1)
+        return tuple(self._evidence_item(item, f"evidence {number}") for number, item in given)
 
-    def _evidence_item(self, item: object) -> Evidence:
+    def _evidence_item(self, item: object, part: str) -> Evidence:
         if isinstance(item, str):
             return Evidence("", item)
         if isinstance(item, Mapping) and isinstance(item.get("quote"), str):
-            numbers = item.get("lines")
-            listed = numbers if isinstance(numbers, list) else []
-            span = tuple(int(n) for n in listed if isinstance(n, str) and _DIGITS.fullmatch(n))
-            region = item.get("region")
             session = item.get("session", "")
             return Evidence(
                 session if isinstance(session, str) else "",
                 item["quote"],
-                int(region) if isinstance(region, str) and _DIGITS.fullmatch(region) else None,
-                (span[0], span[1]) if len(span) == len(listed) == 2 else None,  # noqa: PLR2004 - first and last
+                _place(item["region"]) if item.get("region") else None,
+                _span(item["lines"]) if item.get("lines") else None,
             )
-        self.fail(
-            "evidence", "field-type", "An item of `evidence` has no quote.", 'Write {quote: "…"}.'
-        )
+        message = f"`{part}` has no quote."
+        self.fail("evidence", "field-type", message, 'Write {quote: "…"}.', part=part)
         return Evidence("", "")
 
     def stem(self, path: str) -> str:

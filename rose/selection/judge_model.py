@@ -11,16 +11,17 @@ import json
 import os
 import re
 import tempfile
+import time
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from rose import files, redact
-from rose.backends.base import BackendFailure, Question, Subject
+from rose.backends.base import BackendFailure, Question, Subject, Usage
 from rose.selection.judge import JudgeFailure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rose.backends.base import Backend, FailureKind, Usage
+    from rose.backends.base import Backend, FailureKind
     from rose.selection.judge import Item, Mode
 
 # As much as one question holds, unless a single document is longer.
@@ -49,7 +50,7 @@ class Meter(Protocol):
     def left(self) -> str:
         """Return why nothing more may be asked, empty where it may."""
 
-    def note(self, usage: Usage, outcome: Literal["answer"] | FailureKind) -> None:
+    def note(self, usage: Usage, outcome: Literal["answer", "interrupted"] | FailureKind) -> None:
         """Record what one question has cost."""
 
 
@@ -75,6 +76,7 @@ class ModelJudge:
     def _ask(self, text: str) -> list[tuple[str, object]]:
         if reason := self._meter.left() or self._backend.hindrance():
             raise JudgeFailure(reason)
+        began = time.monotonic()
         try:
             with tempfile.TemporaryDirectory(prefix="rose-") as empty:
                 folder = os.path.realpath(empty) if self._backend.forks else self._cwd
@@ -83,6 +85,10 @@ class ModelJudge:
         except BackendFailure as failure:
             self._meter.note(failure.usage, failure.kind)
             raise JudgeFailure(str(failure)) from failure
+        except BaseException:
+            # Ctrl-C, or an end of the process: what was begun may have been paid for.
+            self._meter.note(Usage(1, seconds=time.monotonic() - began), "interrupted")
+            raise
         self._meter.note(answer.usage, "answer")
         return _scores(answer.value, self.name)
 

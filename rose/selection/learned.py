@@ -85,6 +85,14 @@ def recall_memory(holdings: Sequence[Holding], ground: features.Ground) -> Memor
     return memory
 
 
+def relearn(holdings: Sequence[Holding]) -> None:
+    """Learn what the record has gained, so that no prompt waits for it."""
+    known = {name: lesson for name, (_, lesson) in scoping.active(holdings).items()}
+    names = {name: _name(lesson) for name, lesson in known.items()}
+    with contextlib.closing(index.open_index(holdings)) as opened:
+        recall_memory(holdings, features.Ground(opened, names))
+
+
 def record_of(holdings: Sequence[Holding]) -> list[Case]:
     """Return the recorded sessions of some stores in order, with what they used of any of them."""
     found: dict[str, Case] = {}

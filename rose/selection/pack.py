@@ -38,9 +38,10 @@ TITLE = (
 )
 AGAIN = "was shown earlier in this session; read it again where it bears on the request"
 
-_OWN = re.compile("|".join(map(re.escape, HEADINGS)))
+_OWN = re.compile("|".join(r"\s+".join(map(re.escape, own.split())) for own in HEADINGS))
 # A line's end counts as a tag's: the mark of the next line would close it.
-_TAG_END = re.compile(r"<\s*/\s*([\w:.-]*)\s*(?:>|$)")
+# No two runs of blanks side by side: to divide one between them takes the square of its length.
+_TAG_END = re.compile(r"<\s*/\s*(?:([\w:.-]+)\s*)?(?:>|$)")
 _OPENS = re.compile(r"<(?=[A-Za-z/?!_])")
 _CLOSES = re.compile(r"(?<=--)>|(?<=--!)>|(?<=\]\])>")
 _TAB = 4
@@ -180,7 +181,8 @@ class Pack:
         body = "\n".join(one.lines)
         best = windows.choose(body, self.terms, PART_CHARS) or [windows.head(body, PART_CHARS)]
         head = f"- {one.place}, a part ({one.title}):"
-        return Entry(one, form, "\n".join([head, *_quoted([best[0].text])]))
+        # A window joins lines and blanks, and with them what was harmless apart.
+        return Entry(one, form, "\n".join([head, *_quoted([_tame(best[0].text)])]))
 
     def _render(self, entries: Sequence[Entry], *, bare: bool = False) -> str:
         if not entries and not bare:

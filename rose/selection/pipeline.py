@@ -16,8 +16,8 @@ from rose.errors import RoseError
 from rose.selection import admit as admission
 from rose.selection import trace
 from rose.selection.admit import Proposal, Refusal, Terms
+from rose.selection.learned import Learned
 from rose.selection.pack import PART_CHARS
-from rose.selection.picks import ByWords
 from rose.selection.trace import Candidate, Record
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ K = 3
 LOOKS = 20
 # A longer prompt is mostly what was pasted into it.
 QUERY_CHARS = 4_000
-SELECTOR: Selector = ByWords()
+SELECTOR: Selector = Learned()
 HELD = "the session holds it still"
 WEAK = "too little speaks for it"
 

@@ -38,6 +38,8 @@ STAGES = (
     "failure",
 )
 _SHOWN = 60
+# No call takes a limit above this.
+_MOST = 1_000_000_000
 
 
 def replay(row: Row, holdings: Sequence[Holding]) -> Row:
@@ -209,8 +211,9 @@ def _budget(row: Row, limits: Mapping[str, Any]) -> Budget:
 
 def _number(limits: Mapping[str, Any], name: str) -> int:
     found = limits.get(name)
-    if type(found) is not int:
-        raise RoseError(f"The record's budget has no `{name}`, so it cannot be replayed.")
+    if type(found) is not int or not 0 <= found <= _MOST:
+        reason = f"has {found!r} as its `{name}`" if name in limits else f"has no `{name}`"
+        raise RoseError(f"The record's budget {reason[:_SHOWN]}, so it cannot be replayed.")
     return found
 
 

@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rose import redact
 from rose import text as texts
 from rose.errors import RoseError
 from rose.findings import Finding
@@ -31,8 +32,8 @@ K = 5
 CHARS = 500
 EVIDENCE_CHARS = 600
 WINDOWS = 2
-# Lessons that a search cannot find, so it says so.
-_UNREAD = ("lesson-unreadable", "folder-unreadable")
+# Lessons that a search cannot find, or not by all that they say, so it says so.
+_UNREAD = ("lesson-unreadable", "folder-unreadable", "lesson-cut")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +69,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Passages:
-    """What one lesson says of a query, in order of its text."""
+    """What one lesson says of a query, in order of its text; `is_cut` where not all was read."""
 
     terms: tuple[str, ...]
     node: str
     path: str
     version: str
     windows: tuple[Window, ...]
+    is_cut: bool = False
 
     def as_json(self) -> dict[str, object]:
         shown = [window._asdict() for window in self.windows]
@@ -94,7 +96,7 @@ def search(
 
     With a scope only lessons whose id or store path one of its globs matches are returned.
     """
-    terms = tuple(dict.fromkeys(texts.words(query)))
+    terms = _terms(query)
     findings = [x for held in holdings for x in held.shelf.findings if x.rule in _UNREAD]
     if not terms:
         return Found(terms, (), tuple(findings))
@@ -138,9 +140,14 @@ def evidence(
     store = next(held.store for held in holdings if held.store.kind == lesson.store)
     place = walk.where(store, lesson.path)
     try:
-        text, version = parse.read_text(os.path.join(store.base, lesson.path))
+        part = parse.read_part(os.path.join(store.base, lesson.path))
     except OSError as error:
         raise RoseError(f"{place} cannot be read: {error.strerror or error}.") from error
-    terms = tuple(dict.fromkeys(texts.words(query)))
-    shown = windows.choose(text, terms, chars, count)
-    return Passages(terms, lesson.id, place, version, tuple(shown))
+    terms = _terms(query)
+    shown = windows.choose(part.text, terms, chars, count)
+    return Passages(terms, lesson.id, place, part.version, tuple(shown), is_cut=part.is_cut)
+
+
+def _terms(query: str) -> tuple[str, ...]:
+    """Return what is looked for: the words of the query as a trace keeps it, without secrets."""
+    return tuple(dict.fromkeys(texts.words(redact.redact(query))))

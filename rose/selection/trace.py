@@ -1,24 +1,27 @@
 """The trace: one record a call of what was looked for, found, chosen, and put before whom.
 
-The one writer and reader of `.rose/local/traces/selection.jsonl`. A record is only ever appended;
-what becomes known later is a second record with the same id. docs/store.md has the fields.
+The one writer and reader of `.rose/local/traces/selection.jsonl`. A record is only ever appended,
+what becomes known later as a second one with the same id, and the oldest go when the file grows
+too long. docs/store.md has the fields.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import secrets
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from rose import files, redact, refs, tail
-from rose.errors import RoseError
+from rose.errors import Locked, RoseError, Unwritable
 from rose.routing import table
 from rose.selection import index_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rose.layout import Store
     from rose.selection.windows import Window
@@ -43,6 +46,11 @@ Failure = Literal[
 SCHEMA = "rose.trace.v1"
 # How far the listing of the latest looks back.
 TAIL_BYTES = 4 << 20
+# Beyond this the file is shortened to its newest half, and of a file too long to be read whole
+# this much is read.
+MOST_BYTES = 64 << 20
+# A prompt waits for its record no longer than this.
+LOCK_WAIT_S = 0.5
 # What was excluded for these had been read.
 READ = ("revoked", "wrong-version", "over-budget")
 _SCHEMA = re.compile(r"rose\.trace\.v1(?:\.\d+)?")
@@ -63,9 +71,7 @@ class Candidate:
     why: Mapping[str, float] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, object]:
-        shown = None
-        if self.window is not None:
-            shown = {**self.window._asdict(), "text": redact.redact(self.window.text)}
+        shown = None if self.window is None else self.window._asdict()
         row: dict[str, object] = {
             "node": self.node,
             "version": self.version,
@@ -109,8 +115,17 @@ class Record:
         """Return the record as it is written: without what looks like a secret."""
         fields = asdict(replace(self, candidates=()))
         candidates = [candidate.as_json() for candidate in self.candidates]
-        clean = {"query": redact.redact(self.query), "text": redact.redact(self.text)}
-        return {"schema": SCHEMA, **fields, **clean, "candidates": candidates}
+        row: dict[str, Any] = _clean({**fields, "candidates": candidates})
+        return {"schema": SCHEMA, **row}
+
+
+def _clean(value: Any) -> Any:
+    """Return a value of JSON with every text in it as it may be kept: without secrets."""
+    if isinstance(value, str):
+        return redact.redact(value)
+    if isinstance(value, Mapping):
+        return {name: _clean(part) for name, part in value.items()}
+    return [_clean(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def new_id() -> str:
@@ -132,7 +147,16 @@ def state_of(holdings: Sequence[Holding]) -> dict[str, object]:
 
 def append(store: Store, record: Record) -> None:
     """Write one record; raises Unwritable."""
-    files.append_line(store.selections, files.dump_json(record.as_json()))
+    _append(store, record.as_json())
+
+
+def _append(store: Store, row: Row) -> None:
+    try:
+        # Whoever shortens the file would lose what is appended meanwhile.
+        with files.lock(store.selections_lock, LOCK_WAIT_S):
+            files.append_line(store.selections, files.dump_json(row))
+    except Locked as error:
+        raise Unwritable(str(error)) from error
 
 
 def conclude(
@@ -142,8 +166,8 @@ def conclude(
 
     Being in a prompt, being cited and having helped are three things. Raises Unwritable.
     """
-    row = {"schema": SCHEMA, "id": record["id"], "at": at, "output": output, "citations": citations}
-    files.append_line(store.selections, files.dump_json(row))
+    row = {"id": record["id"], "at": at, **_clean({"output": output, "citations": citations})}
+    _append(store, {"schema": SCHEMA, **row})
 
 
 def latest(store: Store, most: int) -> list[Row]:
@@ -154,7 +178,8 @@ def latest(store: Store, most: int) -> list[Row]:
 def of_session(store: Store, session: str) -> list[Row]:
     """Return what recall left in one session, oldest first, without what became of it."""
     try:
-        found = [row for row in _rows(store) if row.get("session") == session]
+        kept = redact.redact(session)
+        found = [row for row in _rows(store) if row.get("session") == kept]
     except OSError:
         # Nothing is known of the session then, which must not cost it its record.
         return []
@@ -177,7 +202,27 @@ def find(stores: Sequence[Store], ref: str) -> Row:
     return found[0]
 
 
+def shorten(store: Store, wait_s: float | None = None) -> None:
+    """Drop the oldest records of a file beyond its limit; raises OSError, Locked, Unwritable."""
+    if not _is_longer(store, MOST_BYTES):
+        return
+    with files.lock(store.selections_lock, wait_s):
+        # The first line is a cut one.
+        kept = tail.end(store.selections, MOST_BYTES // 2).partition(b"\n")[2]
+        files.replace(store.selections, kept)
+
+
+def _is_longer(store: Store, most: int) -> bool:
+    try:
+        return os.path.getsize(store.selections) > most
+    except OSError:
+        # There is none yet, or whoever reads it says why it cannot be read.
+        return False
+
+
 def _rows(store: Store) -> Iterator[Row]:
+    if _is_longer(store, files.MOST_BYTES):
+        return _ours(tail.rows(store.selections, MOST_BYTES))
     return _ours(row for _, row in files.read_jsonl(store.selections))
 
 

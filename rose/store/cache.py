@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rose.layout import Store
 
 # Raised whenever `parse` reads a file differently.
-VERSION = 2
+VERSION = 3
 _NAMES = tuple(field.name for field in fields(Parsed))
 _LISTS = (_NAMES.index("tags"), _NAMES.index("evidence"))
 

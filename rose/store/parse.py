@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rose import frontmatter, recovery
 from rose import text as texts
@@ -57,6 +57,14 @@ class Parsed:
     findings: tuple[Finding, ...] = ()
 
 
+class Part(NamedTuple):
+    """What of a lesson is read for words, the version of all of it, and whether there is more."""
+
+    text: str
+    version: str
+    is_cut: bool
+
+
 def read(path: str) -> Parsed:
     """Return what a lesson's file says; raises OSError."""
     head, version, is_cut = _head(path)
@@ -65,8 +73,14 @@ def read(path: str) -> Parsed:
 
 def read_text(path: str) -> tuple[str, str]:
     """Return a lesson's text, as far as it is read for words, and its version; raises OSError."""
+    part = read_part(path)
+    return part.text, part.version
+
+
+def read_part(path: str) -> Part:
+    """Return a lesson's text as far as it is read for words; raises OSError."""
     head, version, is_cut = _head(path)
-    return _decode(head, is_cut=is_cut)[0], version
+    return Part(_decode(head, is_cut=is_cut)[0], version, is_cut)
 
 
 def _head(path: str) -> tuple[bytes, str, bool]:
@@ -88,6 +102,9 @@ def parse(raw: bytes, path: str, *, version: str, is_cut: bool = False) -> Parse
     text, findings = _decode(raw, is_cut=is_cut)
     if not text.strip():
         findings.append(_warning("lesson-empty", ":1", "The file is empty.", "Write or delete it."))
+    if is_cut:
+        message = "The file has more than a mebibyte; only its first is searched."
+        findings.append(_warning("lesson-cut", ":1", message, "Divide it into several lessons."))
     fields, body, faults = header(text)
     reader = _Fields(fields, [*findings, *faults])
     stem = os.path.splitext(os.path.basename(path))[0]

@@ -267,6 +267,31 @@ def test_a_quote_must_stand_once_in_the_session(project, transcript, quote, rule
     assert found(project, path, "--session", transcript) == [rule]
 
 
+@pytest.mark.parametrize("item", [{"session": "x"}, ["a"], {"quote": ["a"]}])
+def test_an_item_of_evidence_that_is_none_hides_no_other(project, transcript, item):
+    evidence = [{"quote": "never said"}, item, {"quote": "FAILED"}]
+    path = a_draft(project, {**LEARNED, "evidence": evidence})
+    rules = ["field-type", "quote-not-found", "quote-ambiguous"]
+    assert found(project, path, "--session", transcript) == rules
+
+
+@pytest.mark.parametrize(
+    "place",
+    [{"region": "-1"}, {"region": "two"}, {"region": ["1"]}, {"region": "0"}]
+    + [{"lines": lines} for lines in ("3", ["3"], ["-1", "2"], ["a", "b"], ["4", "3"], ["1"] * 3)],
+)
+def test_a_place_that_is_none_is_a_finding(project, transcript, place):
+    fields = {**LEARNED, "evidence": [{"quote": ERROR, **place}]}
+    path = a_draft(project, fields)
+    assert found(project, path, "--session", transcript) == ["quote-place"]
+    assert found(project, path) == ["quote-place"]
+    lesson = a_lesson(project, f"---\n{yamltext.dump(fields)}---\n{LESSON}")
+    assert found(project, lesson, "--session", transcript, kind="lesson") == ["quote-place"]
+    # Neither what stands in its slot nor what was kept before makes a place of it.
+    factories.a_rule_file(project, id="r_0000aa", **fields)
+    assert found(project, path, "--slot", "r_0000aa.md") == ["quote-place"]
+
+
 def test_a_quote_of_another_session_names_the_one_at_hand(project, transcript):
     evidence = [{"session": "another", "quote": ERROR}]
     path = a_draft(project, {**LEARNED, "evidence": evidence})

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from rose import files, yamltext
+from rose import files, trust, yamltext
 from tests import factories
 from tests.clirun import run
 from tests.history.repos import git
@@ -18,7 +18,9 @@ RULE = "r_0000ab"
 
 @pytest.fixture
 def scene(tmp_path):
-    return Scene(tmp_path)
+    made = Scene(tmp_path)
+    trust.add(made.store, os.environ)
+    return made
 
 
 def rose(scene, *words: str, **options):

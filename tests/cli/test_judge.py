@@ -166,6 +166,8 @@ def test_input_that_cannot_be_judged_is_named_and_not_quoted(tmp_path, command, 
 
 def test_the_model_of_the_settings_judges_and_counts_against_the_day(tmp_path):
     store = a_store(tmp_path, ".")
+    # Before it records anything: what a store held until then is dropped.
+    clirun.run("trust", cwd=tmp_path)
     script = """
 import json, sys
 asked = json.load(sys.stdin)
@@ -181,7 +183,6 @@ print(json.dumps({"scores": [{"id": line["id"], "score": 0.5} for line in lines]
     assert (line["session"], line["calls"], line["outcome"]) == ("", 1, "answer")
     with open(store.config, "w", encoding="utf-8") as stream:
         stream.write("spend: {calls_per_day: 1}\n")
-    clirun.run("trust", cwd=tmp_path)
     again = run(tmp_path, "filter", "--query", "q", script=script, env=env, judge=False)
     assert (again.out, again.code) == ("", 1)
     assert "spend.calls_per_day" in again.err

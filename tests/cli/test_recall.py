@@ -37,7 +37,7 @@ def records(project):
 
 
 def test_the_text_goes_to_standard_output_and_words_about_it_do_not(project):
-    result = run("recall", "the database port", cwd=project)
+    result = run("recall", "the database of the tests", cwd=project)
     [record] = records(project)
     assert result.code == 0
     assert result.out == record["text"] + "\n"
@@ -96,7 +96,7 @@ def test_what_is_too_large_is_counted(project):
     run("config", "recall.max_tokens", "40", cwd=project)
     result = run("recall", "database", cwd=project)
     assert result.out == ""
-    assert "found 2, selected 2, admitted 0, excluded 2 (2 over-budget), opened 2." in result.err
+    assert "found 2, selected 2, admitted 0, excluded 2 (1 over-budget, 1 below-" in result.err
     assert records(project)[0]["failure"] == "admission-refused"
 
 

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from rose import files, layout
-from rose.reflection import queue
+from rose.reflection import notes, queue
 from rose.routing import compiled, ledger, table
 from tests.clirun import ROOT, run
 from tests.factories import a_rule_file
@@ -416,6 +416,31 @@ def test_undo_with_nothing_to_take_back_is_refused(shop, words):
     result = rose(shop, "undo", *words)
     assert (result.code, result.out) == (1, "")
     assert "no reflection" in result.err
+
+
+def test_undo_takes_no_note_of_a_store_that_is_not_trusted(shop):
+    """A clone may bring a note of its own making, and a link in a rule's place."""
+    both(shop)
+    (rule,) = table.read(shop, ("nodes",)).rules
+    text = files.read_text(rule.path)
+    run("trust", "--revoke", cwd=shop.base)
+    result = rose(shop, "undo")
+    assert (result.code, result.out) == (1, "")
+    assert "`rose trust`" in result.err
+    assert files.read_text(rule.path) == text
+
+
+def test_undo_writes_through_no_link_into_the_settings_of_git(shop):
+    subprocess.run(["git", "init", "-q", shop.base], check=True)
+    config = files.read_text(os.path.join(shop.base, ".git/config"))
+    os.makedirs(shop.routing, exist_ok=True)
+    os.symlink("../../.git/config", os.path.join(shop.routing, "r_abcdef.md"))
+    change = {"before": config + "[core]\n\tfsmonitor = evil\n", "after": notes.digest(config)}
+    note = {"v": 1, "session": "s", "host": "claude-code", "n": 999, "at": NOW}
+    text = files.dump_json({**note, "rules": {"r_abcdef": change}})
+    files.replace(os.path.join(shop.undo, "a.json"), text)
+    assert rose(shop, "undo").code == 1
+    assert files.read_text(os.path.join(shop.base, ".git/config")) == config
 
 
 def test_a_forgotten_rule_is_not_written_again(shop):

@@ -66,6 +66,19 @@ def test_a_lesson_found_by_its_path_alone_shows_its_head(project):
     assert row["window"]["text"] == "# Canary Ship to one host first, then wait."
 
 
+def test_what_stands_beyond_the_first_mebibyte_is_not_denied(project):
+    put(project, "nodes/big.md", "# Big\n\n" + "filler words\n" * 90_000 + "\nThe zebra is here.\n")
+    said = "nodes/big.md has more than a mebibyte; only its first was searched."
+    nothing = run("evidence", "big", "zebra", cwd=project)
+    assert nothing.err.splitlines() == ["big says nothing about that in its first mebibyte.", said]
+    assert said in run("evidence", "big", "filler", "--json", cwd=project).err
+    assert "`rose doctor` names them" in run("list", cwd=project).err
+    for words in (["doctor"], ["search", "zebra"]):
+        result = run(*words, cwd=project)
+        assert "nodes/big.md:1: lesson-cut: " in result.out + result.err, words
+    assert "mebibyte" not in run("evidence", "long", "zebra", cwd=project).err
+
+
 @pytest.mark.parametrize(
     ("globs", "found"),
     [

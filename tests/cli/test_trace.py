@@ -24,7 +24,7 @@ def project(tmp_path):
 @pytest.fixture
 def recalled(project):
     """Return the id of a recall's record."""
-    result = run("recall", "the database port", "--session", "session-one", "--json", cwd=project)
+    result = run("recall", "the database", "--session", "session-one", "--json", cwd=project)
     return result.json["id"]
 
 
@@ -39,7 +39,7 @@ def test_the_latest_calls_are_listed_newest_first_in_eighty_columns(project, rec
     assert "  search    s2        2 found   database database" in newest
     assert newest.endswith("…")
     assert oldest.startswith(f"{recalled}  ")
-    assert oldest.endswith("  recall    session-  2 of 2    the database port")
+    assert oldest.endswith("  recall    session-  2 of 2    the database")
     assert max(map(len, result.out.splitlines())) <= 80
     listed = run("trace", "--json", cwd=project).json
     assert [row["kind"] for row in listed] == ["search", "recall"]
@@ -54,7 +54,7 @@ def test_no_record_yet_is_a_sentence(project):
 
 def test_one_is_shown_with_what_became_of_each_lesson(project, recalled):
     result = run("trace", recalled[:8], cwd=project)
-    assert "query      the database port" in result.out
+    assert "query      the database" in result.out
     assert "stages     found 2, selected 2, admitted 2, excluded 0, opened 2" in result.out
     assert "lessons    testing/db (" in result.out
     assert "): served, whole" in result.out
@@ -95,6 +95,17 @@ def test_a_file_that_somebody_edited_is_no_crash(project, recalled):
     assert listed.code == 0
     assert "\x1b" not in listed.out
     assert run("replay", recalled, cwd=project).code == 1
+
+
+@pytest.mark.parametrize("node", [["a"], {"a": "b"}, 7, None])
+def test_a_lesson_whose_name_somebody_edited_is_no_crash(project, recalled, node):
+    row = json.loads(path_of(project).read_text())
+    for name in ("candidates", "selected", "admitted", "excluded"):
+        row[name] = [{"node": node, "reason": "revoked"}]
+    path_of(project).write_text(json.dumps(row) + "\n")
+    assert run("trace", recalled, cwd=project).code == 0
+    assert run("replay", recalled, cwd=project).code == 1
+    assert run("replay", recalled, "--view", "current", cwd=project).code == 0
 
 
 def test_a_replay_is_identical_until_a_lesson_changes(project, recalled):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import sys
 
@@ -131,6 +132,25 @@ def test_what_is_amiss_with_the_block_of_agents_md_is_a_note_beside_the_hooks(st
     assert [one.text.partition(" ")[0] for one in found] == ["codex", "AGENTS.md"]
     assert "Codex reads AGENTS.override.md in its place." in found[1].text
     assert (found[1].state, bool(found[1].repair)) == ("note", True)
+
+
+@pytest.mark.parametrize(
+    ("age", "state", "words"),
+    [(5, "note", "was changed after Codex last"), (-5, "ok", "Codex compares the hash itself")],
+)
+def test_a_trust_of_codex_is_told_as_what_it_was_once(store, age, state, words):
+    install(store, "codex")
+    target = installation.target("codex", "project", store.base, {"HOME": os.environ["HOME"]})
+    tables = [f'[projects."{store.base}"]\ntrust_level = "trusted"\n']
+    for event in target.host.events:
+        name = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
+        tables.append(f'[hooks.state."{target.path}:{name}:0:0"]\ntrusted_hash = "sha256:1"\n')
+    config = os.path.join(os.environ["HOME"], ".codex", "config.toml")
+    files.replace(config, "".join(tables))
+    written = os.stat(target.path).st_mtime
+    os.utime(config, (written - age, written - age))
+    (found,) = checks(store, "hosts")
+    assert (found.state, words in found.text) == (state, True)
 
 
 def test_two_wirings_of_one_host_are_a_note_that_says_how_to_take_one_out(store):

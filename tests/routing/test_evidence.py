@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rose.routing import evidence
+from rose.routing.cases import fold
 from rose.routing.evidence import Credit, Standing
-from tests.routing.samples import a_case, a_rule, contribution
+from tests.routing.samples import a_case, a_rule, contribution, ledger_lines
 
 ID = "r_000001"
 MATCHED = a_rule(ID, match=("command:pytest",))
@@ -120,3 +123,35 @@ def test_a_session_counts_once_however_often_it_names_a_rule():
     case = a_case(1, delivered=(ID, ID), sent=(ID, ID), kinds=("command:pytest",) * 3)
     found = evidence.standings([MATCHED], [case], _path)[ID]
     assert (found.seen, found.delivered) == (1, 1)
+
+
+@given(st.lists(ledger_lines(), max_size=12), st.integers(0, 12))
+def test_a_rule_taken_late_and_credited_afterwards_stands_as_if_it_had_been_there(lines, cut):
+    cases = fold(lines).cases
+    rule = a_rule("r_00000a", born=2, match=("word:docs", "folder:a/"), targets=("nodes/b/",))
+    tally = evidence.Tally(_path)
+    for case in cases[:cut]:
+        tally.add(case)
+    tally.take(rule)
+    for case in cases[:cut]:
+        tally.credit(rule.id, case)
+    for case in cases[cut:]:
+        tally.add(case)
+    assert tally.standing(rule.id) == evidence.standings([rule], cases, _path)[rule.id]
+
+
+def test_a_dropped_rule_is_forgotten_and_a_reworded_one_keeps_its_record():
+    tally = evidence.Tally(_path)
+    tally.take(MATCHED)
+    tally.add(a_case(1, kinds=("command:pytest",), used=("testing/db",)))
+    tally.reword(a_rule(ID, match=("command:pytest",), targets=("nodes/other.md",)))
+    tally.add(a_case(2, kinds=("command:pytest",), used=("testing/db",)))
+    assert (tally.standing(ID).helped, tally.standing(ID).wasted) == (1, 1)
+    tally.drop(ID)
+    tally.take(MATCHED)
+    assert tally.standing(ID) == Standing()
+
+
+def test_precision_is_smoothed():
+    assert evidence.precision(Standing()) == 0.25
+    assert evidence.precision(Standing(helped=8, wasted=0)) == 0.85

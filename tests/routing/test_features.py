@@ -23,6 +23,8 @@ def test_a_sound_feature_has_no_fault(feature):
         "word:two words",
         "word:Upper",
         "word:a`b",
+        "word:a\u3164b",
+        "command:a\u034fb",
         "command:a\nb",
         "folder:/etc/",
         "folder:a/../b/",

@@ -173,6 +173,16 @@ def test_an_answer_that_does_not_fit_is_a_failure_and_was_paid_for(scores, said)
     assert len(purse.noted) == 1
 
 
+def test_a_call_that_was_interrupted_was_paid_for():
+    def fail(_question):
+        raise KeyboardInterrupt
+
+    purse = Purse()
+    with pytest.raises(KeyboardInterrupt):
+        ask(Scripted(fail), [Item("0", "one", "one")], purse=purse)
+    assert [(usage.calls, outcome) for usage, outcome in purse.noted] == [(1, "interrupted")]
+
+
 def test_a_backend_that_fails_is_a_failure_and_was_paid_for():
     def fail(_question):
         raise BackendFailure("timeout", "It gave no answer in 7 s.", Usage(1, seconds=7))

@@ -9,10 +9,10 @@ import pytest
 from rose.routing import ledger
 from rose.routing.rules import Rule
 from rose.selection import learned
-from rose.selection.picks import ByWords
 from rose.selection.terms import terms
 from rose.store import lessons
 from tests.factories import a_ledger_line, a_lesson_file, a_rule_file, a_store
+from tests.selection.plain import ByWords
 
 PROMPT = "another production outage"
 

@@ -9,10 +9,10 @@ import pytest
 from rose.errors import RoseError
 from rose.selection import pipeline
 from rose.selection.pack import Budget
-from rose.selection.picks import ByWords
 from rose.selection.pipeline import Request, Shown
 from rose.store import lessons
 from tests.factories import a_lesson_file, a_store
+from tests.selection.plain import ByWords
 
 KEY = "AKIA" + "IOSFODNN7" + "QWERTYU"
 

@@ -14,6 +14,7 @@ from rose.selection.trace import Candidate, Record
 from rose.store import lessons
 from tests.factories import a_lesson_file, a_store
 
+KEY = "AKIA" + "IOSFODNN7" + "QWERTYU"
 LONG = "# Long\n\n" + "filler " * 200 + "\n\nThe database is here.\n"
 
 
@@ -100,6 +101,14 @@ MAKERS = {
 }
 
 
+@pytest.mark.parametrize("make", [recalled, searched, shown_evidence])
+def test_a_secret_in_the_query_is_looked_for_no_more_than_it_is_kept(store, make):
+    a_lesson_file(store, "nodes/long.md", f"{LONG}\n{KEY}\n\nIt was redacted, that key.\n")
+    row = make(store, f"database {KEY}")
+    assert KEY not in str(row)
+    assert difference(store, row) == ""
+
+
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 def test_over_the_same_lessons_a_replay_is_identical(store, make):
     row = make(store)
@@ -146,7 +155,8 @@ def test_of_two_texts_the_place_is_shown_where_they_part(store):
 
 def test_today_says_what_would_be_excluded(store):
     row, looked = recalled(store), searched(store)
-    assert replay.today(row, holdings(store)) == {}
+    weak = {"long": "below-threshold: too little speaks for it"}
+    assert replay.today(row, holdings(store)) == weak
     os.unlink(os.path.join(store.base, "nodes/testing/db.md"))
     a_lesson_file(store, "nodes/testing/slow.md", "---\nstatus: archived\n---\n# Slow\n")
     a_lesson_file(store, "nodes/long.md", LONG + "\nMore of it.\n")
@@ -156,7 +166,7 @@ def test_today_says_what_would_be_excluded(store):
         "testing/slow": "revoked: archived",
         "long": "wrong-version: selected {}, now {}".format(*versions),
     }
-    assert replay.today(row, holdings(store)) == excluded
+    assert replay.today(row, holdings(store)) == {**excluded, **weak}
     shown = [one["node"] for one in looked["candidates"]]
     assert replay.today(looked, holdings(store)) == {node: excluded[node] for node in shown}
 
@@ -168,6 +178,16 @@ def test_today_says_what_would_be_excluded(store):
 def test_what_cannot_be_replayed_is_said(store, change):
     with pytest.raises(RoseError, match="cannot be replayed"):
         replay.replay({**recalled(store), **change}, holdings(store))
+
+
+@pytest.mark.parametrize("number", [-1, 10**30, True])
+@pytest.mark.parametrize("make", [recalled, searched, shown_evidence])
+def test_a_limit_that_no_call_can_have_is_said(store, make, number):
+    row = make(store)
+    for name in row["budget"]:
+        if name not in ("serving", "chars") or make is not recalled:
+            with pytest.raises(RoseError, match="cannot be replayed"):
+                replay.replay({**row, "budget": {**row["budget"], name: number}}, holdings(store))
 
 
 def test_a_lesson_that_was_selected_twice_by_hand_is_no_crash(store):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from rose import files
@@ -47,6 +49,39 @@ def test_nothing_secret_is_written(tmp_path):
     written = files.read_text(store.selections)
     assert KEY not in written
     assert written.count("[redacted:") == 3
+
+
+def test_no_text_of_a_record_is_written_with_a_secret(tmp_path):
+    store = a_store(tmp_path)
+    row = [{"node": "one", "detail": f"{KEY} fell", "why": {"word": [KEY]}}]
+    lists = {"selected": row, "admitted": row, "excluded": row, "scope": [f"nodes/{KEY}"]}
+    shown = trace.Candidate(KEY, "v1", 1, None, None)
+    record = a_record(**lists, session=KEY, judge=KEY, budget={"x": KEY}, candidates=[shown])
+    trace.append(store, record)
+    trace.conclude(store, {"id": "t_1"}, "now", {"opened": [KEY]}, [KEY])
+    assert KEY not in files.read_text(store.selections)
+    assert [one["id"] for one in trace.latest(store, 5)] == ["t_1"]
+
+
+def test_a_session_whose_name_was_redacted_is_found_again(tmp_path):
+    store = a_store(tmp_path)
+    trace.append(store, a_record(kind="recall", session=f"key {KEY}"))
+    assert len(trace.of_session(store, f"key {KEY}")) == 1
+
+
+def test_of_a_file_beyond_the_limit_the_end_is_read(tmp_path):
+    store = a_store(tmp_path)
+    trace.append(store, a_record())
+    os.truncate(store.selections, files.MOST_BYTES + 1)
+    trace.append(store, a_record(id="t_2", kind="recall"))
+    assert trace.find([store], "t_2")["kind"] == "recall"
+    assert len(trace.of_session(store, "s")) == 1
+
+
+def test_a_record_waits_for_whoever_shortens_the_file_and_says_so(tmp_path):
+    store = a_store(tmp_path)
+    with files.lock(store.selections_lock), pytest.raises(Unwritable, match="Try again"):
+        trace.append(store, a_record())
 
 
 def test_a_disk_that_refuses_is_said(tmp_path):

@@ -162,13 +162,20 @@ def test_a_line_of_five_megabytes_is_read_like_any_other(tmp_path, raw):
     parsed = parse.read(str(path))
     assert parsed.version == hashlib.sha256(raw).hexdigest()[:16]
     assert len(parsed.gist) <= 200
-    assert parsed.findings == ()
+    assert rules(parsed) == [("lesson-cut", ":1")]
 
 
 def test_a_character_across_the_end_of_what_is_read_is_no_fault(tmp_path):
     path = tmp_path / "big.md"
     path.write_bytes(("x" * (parse.HEAD_BYTES - 1) + "é" * 10).encode())
+    assert rules(parse.read(str(path))) == [("lesson-cut", ":1")]
+
+
+def test_a_lesson_that_is_read_to_its_end_is_not_said_to_be_cut(tmp_path):
+    path = tmp_path / "big.md"
+    path.write_bytes(b"x" * parse.HEAD_BYTES)
     assert parse.read(str(path)).findings == ()
+    assert parse.read_part(str(path)).is_cut is False
 
 
 def test_the_version_is_the_digest_of_the_bytes(tmp_path):
