@@ -12,6 +12,7 @@ import typer
 from rose import refresh, trust
 from rose.cli import page, terminal
 from rose.cli.app import app
+from rose.hosts import wiring
 from rose.report import activity, overview
 
 if TYPE_CHECKING:
@@ -202,7 +203,13 @@ def _queue(queue: Queue) -> Iterator[str]:
 
 
 def _hook(found: Overview) -> str:
-    return "no failure in the last week" if found.failure is None else found.failure.line()
+    if found.failure is not None:
+        return found.failure.line()
+    project = found.stores.project
+    folder = None if project is None else wiring.folder_of(project.base, terminal.cwd())
+    if not found.delivery.sessions and not wiring.wired(folder, os.environ):
+        return "no agent program calls rose here: rose install"
+    return "no failure in the last week"
 
 
 def _broken(found: Overview) -> Iterator[str]:

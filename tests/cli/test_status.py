@@ -93,7 +93,7 @@ def test_an_empty_store_says_the_next_step_in_every_row(tmp_path):
         "learned    no session yet: rose reflect --transcript PATH learns from one\n"
         "delivery   no session recorded yet\n"
         "queue      empty\n"
-        "hook       no failure in the last week\n"
+        "hook       no agent program calls rose here: rose install\n"
         "broken     nothing\n"
     )
 
@@ -232,7 +232,7 @@ def test_the_latest_failure_of_the_hook_is_shown_without_control_characters(proj
 
 def test_a_failure_of_a_week_ago_is_shown_no_more_and_one_without_a_host_has_no_gap(project):
     failed(project, "an old one", days=8)
-    assert row(status(project), "hook") == ["no failure in the last week"]
+    assert row(status(project), "hook") == ["no agent program calls rose here: rose install"]
     failed(project, "a new one", event="worker")
     assert " worker: a new one" in row(status(project), "hook")[0]
 
@@ -452,3 +452,8 @@ def test_of_many_questions_three_are_shown(project):
         factories.a_rule_file(project, **said)
         factories.a_rule_file(project, **said, effect="skip")
     assert "and 2 more: rose route" in row(status(project), "questions")
+
+
+def test_a_project_that_is_wired_has_no_failure_to_tell(project):
+    run("install", "--host", "claude-code", cwd=project.base)
+    assert row(status(project), "hook") == ["no failure in the last week"]
