@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 import pytest
@@ -22,6 +23,11 @@ class RealHomeReadError(AssertionError):
 
 def pytest_configure() -> None:
     """Refuse a store or a host's folder of the real home, from any test of this process."""
+    # A suite that runs in the background or under nohup ignores these, and so would what it starts.
+    for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(sign) == signal.SIG_IGN:
+            is_interrupt = sign == signal.SIGINT
+            signal.signal(sign, signal.default_int_handler if is_interrupt else signal.SIG_DFL)
 
     def refuse(event: str, arguments: tuple[object, ...]) -> None:
         if event not in ("open", "os.listdir", "os.scandir") or not arguments:

@@ -43,8 +43,6 @@ def test_a_call_ends_with_the_rose_that_made_it_and_is_counted(tmp_path, sign):
         env={**os.environ, **environ, "ROSE_REFLECT_COMMAND": command, "PYTHONPATH": ROOT},
         stderr=subprocess.PIPE,
         text=True,
-        # Whoever runs the suite under nohup ignores the signal, and so would what it starts.
-        preexec_fn=lambda: signal.signal(sign, signal.SIG_DFL),  # noqa: PLW1509 - no thread here
     )
     end = time.monotonic() + 30
     while not os.path.exists(ready) and running.poll() is None and time.monotonic() < end:
