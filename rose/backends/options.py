@@ -56,7 +56,7 @@ def options_of(stores: Stores, environ: Mapping[str, str]) -> Options:
     Of two stores the project's wins where this person trusts it, else the home store's; the
     environment wins over both.
     """
-    settings = config.read(stores.first())[0]
+    settings, faults = config.read(stores.first())
     chosen = {
         KEYS[name].field: getattr(Settings(), KEYS[name].field) for name in (CHOICE, *GUARDED)
     }
@@ -71,7 +71,6 @@ def options_of(stores: Stores, environ: Mapping[str, str]) -> Options:
         chosen |= _fields(_said(home))
     if own is not None and is_trusted:
         chosen |= _fields(_said(own))
-    faults = config.read(stores.first())[1]
     if any(fault.rule != "config-unknown" for fault in faults):
         # Who set a value that cannot be read may have meant that nobody is asked.
         chosen[KEYS[CHOICE].field] = "offline"

@@ -241,8 +241,7 @@ def _after(call: Call) -> Iterator[str]:
     stores = terminal.stores()
     if stores.project is None or call.is_block:
         return
-    asked = [reflectors.of(stores, None).choose(aim.host.name) for aim in call.targets]
-    names = ", ".join(sorted({backend.name for backend in asked if backend is not None}))
+    names = ", ".join(reflectors.names(stores, (aim.host.name for aim in call.targets)))
     if names:
         yield (
             f"After each session {names} is asked what it taught, within the limits of `rose "

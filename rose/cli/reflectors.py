@@ -11,6 +11,8 @@ from rose.cli import terminal
 from rose.reflection.ask import Reflector
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rose.backends.base import Backend
     from rose.layout import Stores
 
@@ -26,3 +28,10 @@ def of(stores: Stores, named: str | None) -> Reflector:
 
     must_answer = named not in (None, "auto")
     return Reflector(choose, held.settings, time.time, "raise" if must_answer else "observe")
+
+
+def names(stores: Stores, hosts: Iterable[str]) -> list[str]:
+    """Return the backends that are asked after the sessions of some hosts, each once."""
+    reflector = of(stores, None)
+    asked = [reflector.choose(host) for host in hosts]
+    return sorted({backend.name for backend in asked if backend is not None})

@@ -124,10 +124,12 @@ def reflect_on(
     recorded already, with as many rows, changes nothing. Raises RoseError where the transcript
     cannot be read or the store refuses, and Unanswered where the reflector says so.
     """
+    stores.first()
+    holdings = [lessons.hold(store, cache=not dry_run) for store in stores.present()]
     if not dry_run:
-        for store in stores.present():
-            renames.carry(lessons.hold(store), at)
-    reading = _read(stores, transcript_path, host, cache=not dry_run)
+        for holding in holdings:
+            renames.carry(holding, at)
+    reading = _read(holdings, transcript_path, host, cache=not dry_run)
     facts = reading.facts
     record = ledger.read(reading.holdings[0].store, cache=not dry_run)
     nothing = _nothing(reading, transcript_path, record)
@@ -228,12 +230,10 @@ def _already(facts: Facts) -> str:
     return f"Session {facts.session} is recorded already, with all of its {facts.rows} rows."
 
 
-def _read(stores: Stores, path: str, host: str | None, *, cache: bool) -> _Reading:
-    """Read the stores and the transcript; no lock is held."""
-    stores.first()
+def _read(holdings: list[Holding], path: str, host: str | None, *, cache: bool) -> _Reading:
+    """Read the rules and the transcript; no lock is held."""
     transcript = registry.open_transcript(path, host)
     head = transcript.head()
-    holdings = [lessons.hold(store, cache=cache) for store in stores.present()]
     tables = [table.read(h.store, h.settings.lessons_paths, cache=cache) for h in holdings]
     first = holdings[0].store
     ids = transcript.uuids()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rose.check import accept, checks
 from rose.check import context as contexts
 from rose.findings import Finding, Refused, errors
+from rose.reflection import shown
 from rose.reflection.changes import Change, Step
 from rose.routing import table
 
@@ -97,10 +98,8 @@ def _moved(change: Change, rules: Sequence[Rule]) -> list[Finding]:
 def _context(one: Pass, proposed: Proposed) -> checks.Context:
     holding = one.holding
     context = contexts.of_store(holding, holding.settings.routing_max_tokens)
-    kind = holding.store.kind
-    seen = [*(found.lesson for found in one.facts.opened), *one.facts.listed]
     return replace(
         context,
         regions={one.facts.session: proposed.quotes.regions},
-        shown=frozenset(lesson.path for lesson in seen if lesson.store == kind),
+        shown=shown.of_facts(one.facts, holding.store.kind),
     )

@@ -37,10 +37,11 @@ class Learned:
     def pick(
         self, prompt: str, holdings: Sequence[Holding], scope: Sequence[str], k: int
     ) -> Sequence[Pick]:
-        known = {name: lesson for name, (_, lesson) in scoping.active(holdings).items()}
+        active = scoping.active(holdings)
+        known = {name: lesson for name, (_, lesson) in active.items()}
         if not known:
             return []
-        within = scoping.within(scoping.active(holdings), scope)
+        within = scoping.within(active, scope)
         names = {name: _name(lesson) for name, lesson in known.items()}
         with contextlib.closing(index.open_index(holdings)) as opened:
             memory = recall_memory(holdings, features.Ground(opened, names))
