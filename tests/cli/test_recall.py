@@ -96,7 +96,10 @@ def test_what_is_too_large_is_counted(project):
     run("config", "recall.max_tokens", "40", cwd=project)
     result = run("recall", "database", cwd=project)
     assert result.out == ""
-    assert "found 2, selected 2, admitted 0, excluded 2 (1 over-budget, 1 below-" in result.err
+    assert (
+        "found 2, selected 2, admitted 0, excluded 2 (1 over-budget, 1 below-threshold), opened 1."
+        in result.err
+    )
     assert records(project)[0]["failure"] == "admission-refused"
 
 
