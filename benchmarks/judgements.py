@@ -69,9 +69,9 @@ class Data:
         index_rows.create(connection)
         holding = collections.Counter()
         for name, row in self.lessons.items():
-            title = texts.words(f"{row['path'][6:-3]} {row['title']}")
-            text = texts.words(f"{row['title']}\n{row['body']}")
-            index_rows.put(connection, index_rows.Page(name, name, "v", text, title))
+            path = f"{row['path'][6:-3]} {row['title']}"
+            words = index_rows.words_of(path, f"{row['title']}\n{row['body']}")
+            index_rows.put(connection, index_rows.Page(name, name, "v", words))
             holding.update(set(telling.terms(row["body"])))
         self.volume = index_score.Volume(connection)
         count = len(self.lessons)
@@ -84,7 +84,7 @@ class Data:
     def ten(self, episode) -> list[str]:
         """Return the best of the lessons that were alive when the task came."""
         asked = texts.words(episode["prompt"])
-        found = index_score.best([self.volume], [None], asked, len(self.lessons), "text")
+        found = index_score.best([self.volume], [None], asked, len(self.lessons))
         seq = episode["seq"]
 
         def is_alive(row):

@@ -1,11 +1,12 @@
 """The search index against its bars, and against grep.
 
-    python benchmarks/search.py cold|build|warm|bound [DATA]
+    python benchmarks/search.py cold|build|warm [COUNT]|bound DATA
 
 cold   one query in a process of its own over 10,000 lessons, against the interpreter and against
        ripgrep over the files and grep over .rose/index.md
-build  the index of 100,000 lesson files, then of one more that changed; peak memory
-warm   queries over 10,000, 100,000 and 1,000,000 generated rows, in one process
+build  the index of 100,000 lesson files; then one lesson changed, against none, in alternation:
+       looking at the lessons, the index, and the whole of `rose search`; peak memory
+warm   queries over 10,000, 100,000 and 1,000,000 generated rows, or COUNT, in one process
 bound  what reading only the rarest terms costs in recall; DATA is a folder of selection data sets
 """
 
@@ -30,7 +31,7 @@ from harness import BARE, ROOT, alternate, cpu_s
 
 from rose import layout
 from rose import text as texts
-from rose.selection import index, index_rows, index_score
+from rose.selection import index, index_file, index_rows, index_score
 from rose.store import index as lines
 from rose.store import lessons
 
@@ -154,20 +155,57 @@ def build(count: int = 100_000) -> None:
         size = os.path.getsize(store.search) / 1e6
         print(f"index built in {wall:.1f} s (CPU {cpu:.1f} s), {size:.0f} MB on disk")
         print(f"peak memory {before:.0f} MB before, {_peak():.0f} MB after", flush=True)
-        updates, scans = [], []
-        for turn in range(9):
-            with open(os.path.join(store.base, a_lesson(turn * 7)[0]), "a") as stream:
-                stream.write(f"one more line {turn}\n")
-            holding, scan, _ = timed(lambda: lessons.hold(store))
-            opened, wall, cpu = timed(lambda holding=holding: index.open_index([holding]))
-            opened.close()
-            updates.append((wall * 1000, cpu * 1000))
-            scans.append(scan)
+        _changed_in_process(store)
+        _changed_in_search(store, base)
+
+
+def _change(store: layout.Store, turn: int, *, is_changed: bool) -> None:
+    """Change one lesson or none; what was written lies a tick back, as a person's edit does."""
+    if is_changed:
+        with open(os.path.join(store.base, a_lesson(turn * 7)[0]), "a") as stream:
+            stream.write(f"one more line {turn}\n")
+    time.sleep(0.03)
+
+
+def _changed_in_process(store: layout.Store, turns: int = 9) -> None:
+    took = collections.defaultdict(list)
+    for turn, is_changed in itertools.product(range(turns), (False, True)):
+        _change(store, turn, is_changed=is_changed)
+        holding, _, cpu = timed(lambda: lessons.hold(store))
+        took["looking at all lessons", is_changed].append(cpu)
+        parts, _, cpu = timed(lambda holding=holding: index_file.parts_of(holding.shelf.active()))
+        took["telling what the index lacks", is_changed].append(cpu)
+        opened, _, cpu = timed(lambda holding=holding: index.open_index([holding]))
+        took["index open and up to date", is_changed].append(cpu)
+        opened.close()
+        del holding, parts, opened
+    _print_changed(took, "CPU")
+
+
+def _changed_in_search(store: layout.Store, base: str, turns: int = 9) -> None:
+    os.environ["HOME"] = os.path.join(base, "home")
+    os.environ["PYTHONPATH"] = ROOT
+    command = [sys.executable, "-m", "rose", "search", "--json", "--", " ".join(a_lesson(1)[2][:5])]
+    walls, cpus = collections.defaultdict(list), collections.defaultdict(list)
+    for turn, is_changed in itertools.product(range(turns + 1), (False, True)):
+        _change(store, turn + 1_000, is_changed=is_changed)
+        cpu, wall, _ = timed(lambda: cpu_s(command, cwd=store.base))
+        if turn:
+            walls["whole rose search", is_changed].append(wall)
+            cpus["whole rose search", is_changed].append(cpu)
+    _print_changed(walls, "wall")
+    _print_changed(cpus, "CPU")
+
+
+def _print_changed(took: dict[tuple[str, bool], list[float]], unit: str) -> None:
+    for name in dict.fromkeys(name for name, _ in took):
+        none, one = (statistics.median(took[name, is_changed]) * 1000 for is_changed in (0, 1))
+        pairs = zip(took[name, False], took[name, True], strict=True)
+        more = statistics.median(one - none for none, one in pairs) * 1000
         print(
-            f"one changed lesson: index brought up to date in "
-            f"{statistics.median(wall for wall, _ in updates):.1f} ms "
-            f"(CPU {statistics.median(cpu for _, cpu in updates):.1f} ms), "
-            f"beside {statistics.median(scans):.2f} s for looking at all files"
+            f"{name:28} {unit}: no change {none:7.1f} ms, one changed {one:7.1f} ms, "
+            f"{more:+.1f} ms ({one / none:.3f})",
+            flush=True,
         )
 
 
@@ -175,23 +213,21 @@ def _peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def warm(queries: int = 300) -> None:
-    for count in (10_000, 100_000, 1_000_000):
+def warm(only: str = "", queries: int = 300) -> None:
+    for count in [int(only)] if only else (10_000, 100_000, 1_000_000):
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as base:
             path = os.path.join(base, "search.db")
             _, wall, _ = timed(lambda path=path, count=count: generate(path, count))
             connection = sqlite3.connect(path, isolation_level=None)
             volume = index_score.Volume(connection)
-            _, load, _ = timed(lambda volume=volume: volume.load("text"))
+            _, load, _ = timed(lambda volume=volume: volume.load())
             rng = random.Random(2)
             wanted = [rng.randrange(count) for _ in range(queries)]
             walls, cpus, first = [], [], 0
             for number in wanted:
                 terms = a_query(rng, number)
                 found, took, cpu = timed(
-                    lambda volume=volume, terms=terms: index_score.best(
-                        [volume], [None], terms, 5, "text"
-                    )
+                    lambda volume=volume, terms=terms: index_score.best([volume], [None], terms, 5)
                 )
                 walls.append(took * 1000)
                 cpus.append(cpu * 1000)
@@ -216,8 +252,8 @@ def generate(path: str, count: int) -> None:
         connection.execute("BEGIN")
         for number in range(start, min(count, start + index_rows.BATCH)):
             place, title, words = a_lesson(number)
-            page = index_rows.Page(place, f"lesson{number}", "v", words, texts.words(title))
-            index_rows.put(connection, page)
+            words = index_rows.words_of(title, " ".join(words))
+            index_rows.put(connection, index_rows.Page(place, f"lesson{number}", "v", words))
         connection.execute("COMMIT")
     connection.close()
 
@@ -240,9 +276,9 @@ def bound(data: str) -> None:
         connection = sqlite3.connect(":memory:", isolation_level=None)
         index_rows.create(connection)
         for row in rows:
-            title = texts.words(f"{row['path'][6:-3]} {row['title']}")
-            text = texts.words(f"{row['title']}\n{row['body']}")
-            index_rows.put(connection, index_rows.Page(row["id"], row["id"], "v", text, title))
+            title = f"{row['path'][6:-3]} {row['title']}"
+            words = index_rows.words_of(title, f"{row['title']}\n{row['body']}")
+            index_rows.put(connection, index_rows.Page(row["id"], row["id"], "v", words))
         volume = index_score.Volume(connection)
         for share in (None, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02):
             index_score.MOST_POSTINGS = whole if share is None else int(share * len(rows))
@@ -250,7 +286,7 @@ def bound(data: str) -> None:
             for k in (3, 10):
                 for episode in episodes:
                     terms = texts.words(episode["prompt"])
-                    found = index_score.best([volume], [None], terms, k, "text")
+                    found = index_score.best([volume], [None], terms, k)
                     used = set(episode["used"])
                     if used:
                         got = sum(lesson in used for lesson, _ in found)

@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     from rose.layout import Store
 
 BACKENDS = ("auto", "offline", "claude", "codex", "openai", "command")
+SELECTORS = ("embedded", "fork", "agent")
+JUDGES = ("off", "local", "claude", "codex", "openai", "command")
+# The host ends the hook that rose installs after 10 s, and the rest of it needs some of them.
+MAX_HOOK_S = 8
+HOOK_S_HELP = "how long a prompt may wait for a fork or a judge"
 SPENDS = (
     ("calls_per_day", MOST_CALLS, "calls in 24 hours"),
     ("tokens_per_day", MOST, "tokens in 24 hours"),
@@ -52,6 +57,9 @@ class Settings:
     routing_review: str = "auto"
     recall_serve: str = "off"
     recall_max_tokens: int = 400
+    recall_selector: str = "embedded"
+    recall_judge: str = "off"
+    recall_timeout_s: int = 2
     lessons_paths: tuple[str, ...] = ("nodes",)
     ledger_share: str = "local"
     privacy_task_text: str = "local"
@@ -115,6 +123,9 @@ KEYS: dict[str, Key] = {
             f"0 to {MAX_TOKENS_LIMIT}",
             "the cap of what recall serves, in tokens",
         ),
+        Key("recall.selector", choice(*SELECTORS), "embedded, fork or agent", "who selects"),
+        Key("recall.judge", choice(*JUDGES), ", ".join(JUDGES), "who judges what is served"),
+        Key("recall.timeout_s", number(MAX_HOOK_S, least=2), f"2 to {MAX_HOOK_S}", HOOK_S_HELP),
         Key(
             "lessons.paths",
             folders,

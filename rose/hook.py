@@ -18,11 +18,19 @@ from rose.routing import compiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from rose.selection import serve
+    from rose.backends.options import Options
+    from rose.selection import aides, serve
 
 MAX_LOG_BYTES = 1 << 20
+# Of the time that a prompt waits, what the interpreter takes to start, and the least of the whole.
+START_S = 0.5
+LEAST_WAIT_S = 2
+# No time at all would take the alarm back.
+SOON_S = 0.001
+# Nothing that goes into the record is worth the layer.
+LOCK_WAIT_S = 0.1
 MOST_PATH_CHARS = 4096
 
 
@@ -163,27 +171,82 @@ def rebuild(stores: layout.Stores) -> Mapping[str, object]:
 
 
 def recall(
-    turn: wire.Turn, beside: str, notes: Sequence[Mapping[str, object]]
+    turn: wire.Turn,
+    beside: str,
+    notes: Sequence[Mapping[str, object]],
+    *,
+    is_kept: bool,
+    set_alarm: Callable[[float], None],
 ) -> serve.Served | None:
-    """Return what a prompt is given of the lessons beside a block; None without a prompt."""
+    """Return what a prompt is given of the lessons beside a block; None without a prompt.
+
+    `is_kept` says that the session still holds what it was given before. `set_alarm` puts the
+    deadline off, where a person has set that a prompt waits for a model.
+    """
     prompt = wire.text_of(turn.payload, "prompt")
     if not prompt.strip():
         return None
     _load_packages()
+    from rose.backends import options
     from rose.selection import serve
     from rose.store import lessons
 
+    held = options.options_of(turn.stores, turn.environ)
+    if held.settings.recall_selector == "agent":
+        # As the home store has it: the project's own word stands in the compiled layer.
+        return None
     given = serve.serve(
         [lessons.hold(store) for store in turn.stores.present()],
         prompt,
         session_id=wire.session_of(turn.payload),
-        held=serve.shown(notes, turn.agent()),
+        held=serve.shown(notes if is_kept else [], turn.agent()),
+        told=serve.kinds_told(notes),
         beside=beside,
         at=session.now(),
+        aides=_aides(turn, held, set_alarm),
     )
     if given.problem:
         log(turn.stores.first(), turn.event, turn.host, f"recall: {given.problem}")
     return given
+
+
+def _aides(
+    turn: wire.Turn, held: Options, set_alarm: Callable[[float], None]
+) -> aides.Aides | None:
+    """Return whom recall asks besides the record, None where a person has set nobody."""
+    settings, store = held.settings, turn.stores.first()
+    is_set = settings.recall_selector == "fork" or settings.recall_judge != "off"
+    if not is_set or not held.is_trusted:
+        return None
+    import signal
+
+    from rose.reflection import spend
+    from rose.selection import aides
+
+    # A host that breaks the prompt off ends the hook; what the hook began ends with it.
+    signal.signal(signal.SIGTERM, _stop)
+    # How long other hosts wait was never tried.
+    most_s = settings.recall_timeout_s if turn.host in wire.READABLE else LEAST_WAIT_S
+    end = turn.began + most_s - START_S
+    set_alarm(max(end - time.monotonic(), SOON_S))
+    scene = aides.Scene(
+        turn.host,
+        wire.session_of(turn.payload),
+        wire.text_of(turn.payload, "transcript_path"),
+        wire.directory_of(turn.payload),
+        str((compiled.read(store.layer) or {}).get("block", "")),
+        lambda: end - time.monotonic(),
+    )
+    return aides.named(
+        held,
+        turn.environ,
+        scene,
+        lambda name: spend.Meter(store, settings, name, LOCK_WAIT_S),
+    )
+
+
+def _stop(*_: object) -> None:
+    raise SystemExit
 
 
 def _load_packages() -> None:

@@ -70,6 +70,11 @@ class Store:
             self.search,
         )
 
+    @property
+    def skips(self) -> str:
+        """Return the file that says what the lessons of skip rules were."""
+        return self.local + "/skips.jsonl"
+
     def block(self, digest: str) -> str:
         """Return the file that keeps a block which was sent."""
         return f"{self.blocks}/{digest}.txt"

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 STDIN_S = 0.8
 ALL_S = 1.5
 LAST_S = 0.25
-MOST_CWD_CHARS = 4096
 PART_BYTES = 1 << 16
 MAX_PARTS = 1 << 12
 DEFAULT_HOST = "claude-code"
@@ -53,7 +52,7 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def _run(turn: wire.Turn) -> None:
-    start = time.monotonic()
+    start = turn.began
     try:
         _set_alarm(STDIN_S)
         problem = _read_payload(turn)
@@ -164,14 +163,8 @@ def _take(turn: wire.Turn, parts: Sequence[bytes]) -> bool:
 
 def _directory(turn: wire.Turn) -> str:
     """Return the directory that the payload names, or our own where it names none to look in."""
-    named = wire.folder_of(turn.payload)
-    usable = os.path.isabs(named) and len(named) <= MOST_CWD_CHARS and "\0" not in named
     try:
-        named.encode()
-    except UnicodeEncodeError:
-        usable = False
-    try:
-        return named if usable else os.getcwd()
+        return wire.directory_of(turn.payload) or os.getcwd()
     except OSError:
         return "/"
 
@@ -222,9 +215,17 @@ def _prompt(turn: wire.Turn) -> None:
 
 
 def send(
-    turn: wire.Turn, store: layout.Store, layer: Mapping[str, object], *, serves: bool = False
+    turn: wire.Turn,
+    store: layout.Store,
+    layer: Mapping[str, object],
+    *,
+    serves: bool = False,
+    said: str = "",
 ) -> None:
-    """Print the layer where the session lacks it, with what recall serves, and note it."""
+    """Print the layer where the session lacks it, with what recall serves, and note it.
+
+    `said` is what the person is told, where recall has nothing to tell.
+    """
     if not layer["block"] and not serves:
         return
     path = turn.note_path(store)
@@ -236,12 +237,13 @@ def send(
         path is None or not is_kept or session.is_due(notes, turn.agent(), layer)
     )
     block, encoded = (layer["block"], layer["encoded"]) if is_due else ("", "")
-    more = _recalled(turn, str(block), notes if is_kept else []) if serves else None
+    more = _recalled(turn, str(block), notes, is_kept=is_kept) if serves else None
     encoded = str(encoded)
-    if more is not None and not isinstance(more, str):
-        encoded = more.beside(encoded)
-    if encoded:
-        turn.write(wire.document(turn.event, encoded, turn.host))
+    if isinstance(more, str):
+        said = f"rose: degraded, recall gave nothing: {more}"
+    elif more is not None:
+        encoded, said = more.beside(encoded), more.notice
+    turn.write(wire.document(turn.event, encoded, turn.host, said))
     if path is not None and is_due:
         files.append_line(path, session.sent_line(turn.event, turn.agent(), layer))
     if isinstance(more, str):
@@ -251,13 +253,13 @@ def send(
 
 
 def _recalled(
-    turn: wire.Turn, block: str, notes: Sequence[Mapping[str, object]]
+    turn: wire.Turn, block: str, notes: Sequence[Mapping[str, object]], *, is_kept: bool
 ) -> Served | str | None:
     """Return what recall serves beside a block, or why there is none."""
     try:
         from rose import hook
 
-        return hook.recall(turn, block, notes)
+        return hook.recall(turn, block, notes, is_kept=is_kept, set_alarm=_set_alarm)
     except Deadline:
         return "the deadline came first"
     except Exception as error:  # noqa: BLE001 - the layer does not depend on it
@@ -272,7 +274,7 @@ def _fall_back(turn: wire.Turn, problem: str, *, late: bool = False) -> None:
         store = turn.stores.first()
         layer = compiled.read(store.layer)
         if layer is not None and turn.opens() and not turn.printed:
-            send(turn, store, layer)
+            send(turn, store, layer, said=f"rose: degraded, {problem}")
     except Exception as error:  # noqa: BLE001 - nothing is left to fall back to
         problem = f"{problem}; {type(error).__name__}: {error}"
     _log(turn, problem)

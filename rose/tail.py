@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from rose import files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
+
+MOST_MARKS = 10
 
 
 def rows(path: str, most_bytes: int) -> Iterator[dict[str, object]]:
@@ -17,7 +19,30 @@ def rows(path: str, most_bytes: int) -> Iterator[dict[str, object]]:
 
     Torn and foreign lines are passed over. Raises OSError where it cannot be read.
     """
-    for line in end(path, most_bytes).split(b"\n"):
+    yield from _parsed(end(path, most_bytes).split(b"\n"))
+
+
+def holding(path: str, most_bytes: int, marks: Sequence[str]) -> Iterator[dict[str, object]]:
+    """Yield as `rows` does, at least the objects whose line holds one of some texts, as JSON."""
+    data = end(path, most_bytes) if marks else b""
+    # To look for many takes longer than to read every line.
+    yield from _parsed(data.split(b"\n") if len(marks) > MOST_MARKS else _lines(data, marks))
+
+
+def _lines(data: bytes, marks: Sequence[str]) -> list[bytes]:
+    """Return the lines that hold any of some texts, each once and in order."""
+    places = set()
+    for mark in map(str.encode, marks):
+        at = data.find(mark)
+        while at >= 0:
+            last = data.find(b"\n", at)
+            places.add((data.rfind(b"\n", 0, at) + 1, len(data) if last < 0 else last))
+            at = data.find(mark, last) if last >= 0 else -1
+    return [data[start:last] for start, last in sorted(places)]
+
+
+def _parsed(lines: Iterable[bytes]) -> Iterator[dict[str, object]]:
+    for line in lines:
         try:
             value = files.parse_json(line.decode("utf-8"))
         except ValueError:

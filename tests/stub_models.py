@@ -17,6 +17,7 @@ A turn is the reply's text, or an object with any of:
     when     a regular expression, searched in the request's last user message or tool result; a
              turn that does not match is passed over, not used up
     side     true: for requests that offer no tools (titles, summaries)
+    wait     seconds before the reply
 
 Where no turn fits, a main request gets DEFAULT_TEXT and a side request SIDE_TEXT.
 """
@@ -28,6 +29,7 @@ import gzip
 import json
 import re
 import threading
+import time
 import uuid
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -170,6 +172,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send({"input_tokens": _tokens(body.get("messages"))})
             return
         turn = self.server.script.take(body, is_main=is_main)
+        time.sleep(turn.get("wait", 0))
         made, events = (_anthropic if kind == "anthropic" else _responses)(body, turn)
         if body.get("stream"):
             self._send_events(events)

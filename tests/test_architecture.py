@@ -26,6 +26,7 @@ LAYERS = (
     ("reflection",),
     ("hook", "report", "evaluate"),
     ("prompt",),
+    ("mcp",),
     ("cli",),
     ("launch", "__main__"),
 )
@@ -38,6 +39,8 @@ DOORS = {
     "rich": "cli",
     "openai": "backends",
     "wordllama": "selection",
+    "mcp": "mcp",
+    "anyio": "mcp",
 }
 # Folders that hold data, no code.
 DATA = ("data", "demo")
@@ -165,4 +168,4 @@ def test_importing_a_door_does_not_import_its_package():
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT
     )
     loaded = set(ast.literal_eval(done.stdout))
-    assert not loaded & {"yaml", "tiktoken", "git", "typer", "rich", "openai"}
+    assert not loaded & {"yaml", "tiktoken", "git", "typer", "rich", "openai", "mcp", "anyio"}

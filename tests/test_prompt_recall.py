@@ -11,8 +11,10 @@ import pytest
 
 from rose import files, layout, prompt, refresh
 from rose.hosts import wire
-from rose.selection import pack, trace
+from rose.selection import pack, reject, trace
+from rose.store import lessons
 from tests.factories import a_lesson_file, a_rule_file, a_served_store
+from tests.selection import seen
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LAUNCH = os.path.join(ROOT, "rose", "launch.py")
@@ -40,6 +42,11 @@ def told(store, event="UserPromptSubmit", **changes):
 
 def hook(body, host="claude-code"):
     """Answer an event and return the text that is injected; no deadline, however busy we are."""
+    return injected_by(answered(body, host))
+
+
+def answered(body, host="claude-code"):
+    """Answer an event and return the whole document."""
     turn = wire.Turn(body["hook_event_name"], host, os.environ)
     turn.payload, turn.stores = body, layout.find(body["cwd"], os.environ)
     answer, turn.out = os.pipe()
@@ -48,10 +55,15 @@ def hook(body, host="claude-code"):
     finally:
         os.close(turn.out)
     with open(answer, "rb") as stream:
-        return injected_by(stream.read())
+        return stream.read()
 
 
 def process(body):
+    """Answer an event in a process of its own, and return the text that is injected."""
+    return injected_by(printed_by(body))
+
+
+def printed_by(body):
     """Answer an event in a process of its own, as a host has it done."""
     done = subprocess.run(
         [sys.executable, "-IS", LAUNCH, body["hook_event_name"]],
@@ -62,11 +74,16 @@ def process(body):
         cwd=os.environ["HOME"],
     )
     assert (done.returncode, done.stderr) == (0, b"")
-    return injected_by(done.stdout)
+    return done.stdout
 
 
 def injected_by(printed):
-    return json.loads(printed)["hookSpecificOutput"]["additionalContext"] if printed else ""
+    output = json.loads(printed).get("hookSpecificOutput", {}) if printed else {}
+    return output.get("additionalContext", "")
+
+
+def told_person(printed):
+    return json.loads(printed).get("systemMessage", "") if printed else ""
 
 
 def log(store):
@@ -153,6 +170,27 @@ def test_a_prompt_that_nothing_is_about_gets_the_layer_alone(store):
     assert [row["failure"] for row in records(store)] == ["nothing-eligible"]
 
 
+def test_the_person_is_told_once_that_nothing_was_found_and_the_model_never(store):
+    first = answered(told(store, prompt="zebra"))
+    assert told_person(first).startswith("rose: nothing is served: of 2 lessons none is about")
+    assert "nothing is served" not in injected_by(first)
+    assert answered(told(store, prompt="a giraffe")) == b""
+    assert told_person(answered(told(store, prompt="zebra", session_id="t"))) != ""
+    assert told_person(answered(told(store))) == ""
+
+
+def test_what_the_session_turned_down_is_not_served_again_and_the_person_is_told(store):
+    seen.searched(store, "start the database", session="s")
+    done = {"query": "start the database", "why": "it runs already", "session": "s"}
+    reject.reject([lessons.hold(store)], "testing/db", at=seen.AT, **done)
+    printed = answered(told(store))
+    assert injected_by(printed).startswith(LAYER)
+    assert "Export" not in injected_by(printed)
+    assert "1 rejected-earlier" in told_person(printed)
+    assert "it runs already" not in printed.decode()
+    assert "Export" in hook(told(store, session_id="t"))
+
+
 @pytest.mark.parametrize("prompt", ["", "  \n", None, 7])
 def test_without_a_prompt_nothing_is_looked_for(store, prompt):
     assert hook(told(store, prompt=prompt)).startswith(LAYER)
@@ -225,8 +263,11 @@ def test_a_layer_that_takes_all_the_room_goes_alone(store):
 
 def test_at_the_deadline_the_layer_goes_alone_and_the_log_says_so(store):
     with files.lock(store.search_lock):
-        injected = process(told(store))
-    assert injected == refresh.layer(layout.Stores(store, None, ""), exact=True)["block"]
+        printed = printed_by(told(store))
+    block = refresh.layer(layout.Stores(store, None, ""), exact=True)["block"]
+    assert injected_by(printed) == block
+    said = "rose: degraded, recall gave nothing: the deadline came first"
+    assert told_person(printed) == said
     assert log(store) == ["recall: the deadline came first; the layer went alone"]
     assert hook(told(store)).startswith(pack.TITLE)
 

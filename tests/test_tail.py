@@ -36,3 +36,20 @@ def test_a_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(path)
     with pytest.raises(OSError, match="no regular file"):
         list(tail.rows(path, 10))
+
+
+ROWS = ['{"n":1,"a":"x","b":"x"}', '{"n":2,"a":"y"}', '{"torn":"x"', '{"n":3}', '{"n":4,"a":"z"}']
+
+
+@pytest.mark.parametrize(
+    ("marks", "found"), [(['"x"', '"z"'], [1, 4]), ([], []), (['"nowhere"'], []), (['"y"'], [2])]
+)
+def test_the_rows_that_hold_a_text_come_once_and_in_order(tmp_path, marks, found):
+    path = write(tmp_path, *ROWS)
+    assert [row["n"] for row in tail.holding(path, 1000, marks)] == found
+
+
+def test_of_more_texts_than_are_looked_for_none_is_missed(tmp_path):
+    path = write(tmp_path, *ROWS)
+    marks = [f'"{n}"' for n in range(tail.MOST_MARKS)]
+    assert [row["n"] for row in tail.holding(path, 1000, [*marks, '"z"'])] == [1, 2, 3, 4]

@@ -7,7 +7,7 @@ A wrong answer is one of a few recorded kinds of failure, so every backend reads
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from rose import files, redact
 from rose.errors import RoseError
@@ -43,13 +43,24 @@ class Usage:
         )
 
 
+class Look(NamedTuple):
+    """One use of a tool on the way to an answer: its name, and what it was given, as text."""
+
+    tool: str
+    given: str
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer with parts of the question's schema; `model` is empty where nobody told it."""
+    """An answer with parts of the question's schema; `model` is empty where nobody told it.
+
+    `looks` are the uses of tools, as far as the program tells them of a question that `reads`.
+    """
 
     value: Mapping[str, object]
     usage: Usage
     model: str
+    looks: tuple[Look, ...] = ()
 
 
 class BackendFailure(RoseError):
@@ -77,13 +88,15 @@ class Question:
 
     The schema is strict: each object is closed and asks for all of its fields.
     One that stands `alone` holds all that is to be known: no session is forked for it, and of its
-    subject only the folder in which a program runs counts.
+    subject only the folder in which a program runs counts. One that `reads` is to be answered by
+    looking around in that folder, and is about no ended session.
     """
 
     text: str
     schema: Mapping[str, object]
     subject: Subject
     alone: bool = False
+    reads: bool = False
 
 
 class Backend(Protocol):
@@ -128,7 +141,7 @@ def accept(value: object, question: Question, *, name: str, usage: Usage, model:
 
 def again(question: Question) -> str:
     """Return the sentence that says how to ask once more."""
-    if question.alone:
+    if question.alone or question.reads:
         return "Ask again, or another model."
     return f"`rose reflect --session {question.subject.session}` asks again."
 

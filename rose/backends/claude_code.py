@@ -1,6 +1,6 @@
 """Asks Claude Code by a fork of the ended session: no hooks, nothing kept, reading tools only.
 
-A question that stands alone is put to a new session without a tool.
+A question that stands alone is put to a new session, without a tool unless it is to be read for.
 
 The flags are those that were proven on the real program (docs/backends.md). `--tools` alone would
 leave the tools of MCP servers to the fork, and those may write. The prompt goes to standard
@@ -9,14 +9,15 @@ input, since some of the flags take a list and would swallow it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rose import files
 from rose.backends import base, forks, process
-from rose.backends.base import BackendFailure, Usage
+from rose.backends.base import BackendFailure, Look, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rose.backends.base import Answer, Question
     from rose.backends.options import Options
@@ -43,11 +44,14 @@ class ClaudeCode:
     def ask(self, question: Question, timeout_s: float) -> Answer:
         subject = question.subject
         fork = () if question.alone else ("--resume", subject.session, "--fork-session")
+        tools = TOOLS if question.reads or not question.alone else ""
         words = [
             forks.find(PROGRAM, HOST, question, self._environ),
             *("-p", *fork, "--no-session-persistence"),
             *("--output-format", "json", "--json-schema", files.dump_json(question.schema)),
-            *("--tools", "" if question.alone else TOOLS),
+            # Every message, so that it can be told what was looked at.
+            *(("--verbose",) if question.reads else ()),
+            *("--tools", tools),
             *("--strict-mcp-config", "--settings", NO_HOOKS),
         ]
         ended = process.run(
@@ -57,7 +61,8 @@ class ClaudeCode:
 
 
 def _answer(ended: process.Ended, question: Question) -> Answer:
-    report = _report(ended.out)
+    messages = _messages(ended.out)
+    report = _report(messages)
     usage, model = ended.usage + _cost(report), _model(report)
     if ended.code != 0 or report.get("is_error") is True:
         said = report.get("result") or report.get("subtype")
@@ -66,21 +71,38 @@ def _answer(ended: process.Ended, question: Question) -> Answer:
         raise BackendFailure("exit", message, usage)
     value = report.get("structured_output")
     if value is not None:
-        return base.accept(value, question, name=PROGRAM, usage=usage, model=model)
+        answer = base.accept(value, question, name=PROGRAM, usage=usage, model=model)
+        return replace(answer, looks=tuple(_looks(messages)))
     # A model that never called the tool for its answer may have written it all the same.
     text = str(report.get("result") or "") if report else ended.out
     return base.read(text, question, name=PROGRAM, usage=usage, model=model)
 
 
-def _report(out: str) -> Mapping[str, object]:
-    """Return the program's report, empty where it printed none."""
+def _messages(out: str) -> Sequence[object]:
+    """Return what the program printed: every message where it is verbose, the report last."""
     try:
         found = files.parse_json(out)
     except ValueError:
-        return {}
-    # With `verbose` in the person's settings every message is printed, the report last.
-    last = found[-1] if isinstance(found, list) and found else found
+        return ()
+    # A person's settings can make it verbose too.
+    return found if isinstance(found, list) else (found,)
+
+
+def _report(messages: Sequence[object]) -> Mapping[str, object]:
+    """Return the program's report, empty where it printed none."""
+    last = messages[-1] if messages else None
     return last if isinstance(last, dict) and last.get("type") == "result" else {}
+
+
+def _looks(messages: Sequence[object]) -> Iterator[Look]:
+    for message in messages:
+        said = message.get("message") if isinstance(message, dict) else None
+        content = said.get("content") if isinstance(said, dict) else None
+        for block in content if isinstance(content, list) else ():
+            if isinstance(block, dict) and block.get("type") == "tool_use":
+                name = str(block.get("name"))
+                if name in TOOLS.split(","):
+                    yield Look(name, files.dump_json(block.get("input")))
 
 
 def _cost(report: Mapping[str, object]) -> Usage:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import os
 import tempfile
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rose import files, tail
 from rose.backends import base, forks, process
-from rose.backends.base import BackendFailure, Usage
+from rose.backends.base import BackendFailure, Look, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -78,7 +79,16 @@ def _answer(ended: process.Ended, text: str, question: Question) -> Answer:
         words = _complaint(ended.out) or ended.last_words()
         message = f"{PROGRAM} ended with code {ended.code}: {words} {base.again(question)}"
         raise BackendFailure("exit", message, usage)
-    return base.read(text, question, name=PROGRAM, usage=usage, model="")
+    answer = base.read(text, question, name=PROGRAM, usage=usage, model="")
+    return replace(answer, looks=tuple(_looks(ended.out)) if question.reads else ())
+
+
+def _looks(out: str) -> Iterator[Look]:
+    for event in _events(out):
+        item = event.get("item")
+        done = item if event.get("type") == "item.completed" and isinstance(item, dict) else {}
+        if done.get("type") == "command_execution":
+            yield Look("shell", str(done.get("command")))
 
 
 def _events(out: str) -> Iterator[Mapping[str, object]]:
@@ -116,10 +126,12 @@ def _spent_before(transcript: str) -> Mapping[str, object] | None:
                 info = payload.get("info")
                 total = info.get("total_token_usage") if isinstance(info, dict) else None
                 found = total if isinstance(total, dict) else found
+        is_whole = os.path.getsize(transcript) <= TAIL_BYTES
     except (OSError, ValueError):
         # It is gone, or its path is none: what the fork itself has cost is not known.
         return None
-    return found
+    # Before its first answer a session has spent nothing.
+    return {} if found is None and is_whole else found
 
 
 def _complaint(out: str) -> str:

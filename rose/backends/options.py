@@ -28,6 +28,9 @@ ENVIRONMENT = {
 # An untrusted store may still choose among the programs that this person has set up.
 CHOICE = "reflection.backend"
 GUARDED = (
+    "recall.selector",
+    "recall.judge",
+    "recall.timeout_s",
     "reflection.timeout_s",
     "reflection.command",
     *(name for name in KEYS if name.startswith(("openai.", "spend."))),
@@ -38,11 +41,15 @@ REPAIR = "Look at its config, then run `rose trust`."
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The settings that hold here; `withheld` are those of a store that is not trusted."""
+    """The settings that hold here; `withheld` are those of a store that is not trusted.
+
+    `is_trusted` says that there is no such store.
+    """
 
     settings: Settings
     withheld: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    is_trusted: bool = True
 
     def why_withheld(self, section: str) -> str:
         """Return why settings that a name begins do not count, empty where none was set."""
@@ -80,7 +87,12 @@ def options_of(stores: Stores, environ: Mapping[str, str]) -> Options:
         names = ", ".join(f"`{name}`" for name in withheld)
         message = f"{names} {NOT_TRUSTED}"
         findings.append(Finding("config-untrusted", own.config, message, REPAIR, "warning"))
-    return Options(dataclasses.replace(settings, **chosen), tuple(withheld), tuple(findings))
+    return Options(
+        dataclasses.replace(settings, **chosen),
+        tuple(withheld),
+        tuple(findings),
+        is_trusted=own is None or is_trusted,
+    )
 
 
 def _is_trusted(store: Store, environ: Mapping[str, str]) -> bool:

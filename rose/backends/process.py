@@ -26,8 +26,10 @@ KEPT_ERR_BYTES = 1 << 16
 CHUNK_BYTES = 1 << 16
 # A program may be over while one that it started still holds its output.
 POLL_S = 0.1
-# How long a program has to end what it started, between the two signals.
+# How long a program has to end what it started, between the two signals: at most, and of its time.
+# Where a prompt waits, the rest of the hook needs what is left.
 GRACE_S = 2.0
+GRACE_SHARE = 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,7 @@ def run(
         message = f"{name} printed more than {MOST_OUT_BYTES >> 20} MB and was ended, unread."
         raise BackendFailure("no-answer", message, _spent(began)) from error
     finally:
-        _end(child)
+        _end(child, min(GRACE_S, timeout_s * GRACE_SHARE))
     out, err = (bytes(part).decode("utf-8", "replace") for part in (talk.out, talk.err))
     return Ended(child.returncode, out, err, _spent(began))
 
@@ -180,7 +182,7 @@ class _Talk:
         return not part
 
 
-def _end(child: subprocess.Popen[bytes]) -> None:
+def _end(child: subprocess.Popen[bytes], grace_s: float) -> None:
     """End a child and all that is left of its group."""
     for stream in (child.stdin, child.stdout, child.stderr):
         if stream is not None:
@@ -188,7 +190,7 @@ def _end(child: subprocess.Popen[bytes]) -> None:
     try:
         _signal(child.pid, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(GRACE_S)
+            child.wait(grace_s)
     finally:
         # A second Ctrl-C must not leave it behind.
         _signal(child.pid, signal.SIGKILL)

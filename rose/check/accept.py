@@ -13,7 +13,7 @@ from rose import files
 from rose.check import quotes, review
 from rose.check.checks import Context, Draft, check_rule
 from rose.findings import Finding, Refused, errors
-from rose.routing import conditions, ledger, rules, table, wording
+from rose.routing import conditions, ledger, rules, skips, table, wording
 from rose.routing import targets as target
 from rose.routing.rules import Rule
 
@@ -70,11 +70,14 @@ def accept_locked(
     kept = replace(draft, status=status, note=_note(draft.note, why))
     if draft.replaces is None:
         rule = rule_of(kept, context, new_id(current.ids()), born, created)
-        return Accepted(table.write(store, rule), tuple(marked))
+        written = table.write(store, rule)
+        skips.note(store, written, context.versions, born)
+        return Accepted(written, tuple(marked))
     incumbent = next(rule for rule in current.rules if rule.id == draft.replaces)
     rule = rule_of(kept, context, incumbent.id, born, incumbent.created)
     changes = _changes(incumbent, rule)
     changed = table.update(store, rule.id, changes, context.roots)
+    skips.note(store, changed, context.versions, born)
     # The merged rules go last: a run that is killed here loses none, and a second one goes on.
     for merged in draft.merges:
         table.update(store, merged, {"status": "retired"}, context.roots)

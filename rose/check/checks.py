@@ -66,7 +66,7 @@ class Context:
     that the session was shown, `active` those of all lessons in use. `archived` maps the store
     paths of lessons out of use to the path of what took their place, empty where nothing did;
     `root` is the folder that paths begin at. `forgotten` are the rules that a person deleted,
-    `review` is the setting `routing.review`.
+    `review` is the setting `routing.review`. `versions` are those of the lessons in use, by path.
     """
 
     rules: tuple[Rule, ...]
@@ -83,6 +83,7 @@ class Context:
     root: str = ""
     forgotten: tuple[Forgotten, ...] = ()
     review: str = "auto"
+    versions: Mapping[str, str] = field(default_factory=dict)
 
     def taken_over(self, draft: Draft) -> list[Rule]:
         """Return the standing rules whose place a draft takes."""

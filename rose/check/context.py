@@ -36,4 +36,5 @@ def of_store(holding: Holding, max_tokens: int, *, cache: bool = True) -> Contex
         root=store.base,
         forgotten=forgotten.read(store)[0],
         review=holding.settings.routing_review,
+        versions={lesson.path: lesson.version for lesson in shelf.active()},
     )

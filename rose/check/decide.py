@@ -13,7 +13,7 @@ from rose import files
 from rose.check.checks import Context, Draft, check_rule
 from rose.errors import RoseError
 from rose.findings import Finding, Refused, errors
-from rose.routing import conditions, forgotten, questions, table
+from rose.routing import conditions, forgotten, ledger, questions, skips, table
 
 if TYPE_CHECKING:
     from rose.layout import Store
@@ -79,7 +79,9 @@ def approve(store: Store, rule_id: str, context: Context) -> Decided:
         key = conditions.key(rule.when)
         opposite = questions.opponents(key, rule.effect, rule.targets, current)
         against = [other for other in opposite if other.approval != "approved"]
-        if rule.status == "active" and rule.approval == "approved" and not against:
+        is_settled = rule.status == "active" and rule.approval == "approved" and not against
+        # A skip rule can be approved once more, for its lessons as they are by then.
+        if is_settled and rule.effect != "skip":
             raise RoseError(f"{rule_id} is approved already.")
         others = tuple(other for other in current if other not in against)
         decided = _activate(store, rule, replace(context, rules=others))
@@ -111,4 +113,5 @@ def _activate(store: Store, rule: Rule, context: Context) -> Decided:
     if errors(findings):
         raise Refused(findings)
     changed = table.update(store, rule.id, APPROVED, context.roots)
+    skips.note(store, changed, context.versions, ledger.read(store).greatest_n)
     return Decided(changed, tuple(findings))

@@ -39,6 +39,9 @@ COMMANDS = {
     "search": "search",
     "evidence": "search",
     "recall": "recall",
+    "reject": "reject",
+    "rejected": "reject",
+    "reconsider": "reject",
     "trace": "trace",
     "replay": "trace",
     "rerank": "judge",
@@ -52,6 +55,7 @@ COMMANDS = {
     "install": "install",
     "uninstall": "install",
     "hook": "hook",
+    "mcp": "mcp",
 }
 
 app = typer.Typer(
@@ -74,16 +78,17 @@ def main(
     ] = False,
 ) -> None:
     if show_version:
-        terminal.out(f"rose {_version()}")
+        terminal.out(f"rose {version()}")
         raise typer.Exit
 
 
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
+def version() -> str:
+    """Return rose's own version."""
+    from importlib import metadata
 
     try:
-        return version("rose-router")
-    except PackageNotFoundError:
+        return metadata.version("rose-router")
+    except metadata.PackageNotFoundError:
         return "unknown (not installed)"
 
 

@@ -12,9 +12,10 @@ from rose.cli import page, terminal
 from rose.cli.app import app
 from rose.errors import UsageError
 from rose.evaluate import record, report, stream
+from rose.routing import rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rose.evaluate.effects import Effect
     from rose.evaluate.replay import Progress
@@ -139,25 +140,45 @@ def _interval(gap: Mapping[str, float] | None) -> str:
 def eval_rules(*, as_json: JsonFlag = False) -> None:
     """Say what each rule of the layer changed in past selections, by leaving it out.
 
-    A replay of what the rules claim over the recorded tasks, by a fixed lexical reader.
+    For each recorded task a fixed lexical reader chooses three lessons with the whole layer and
+    with the layer less one rule. Gained and lost are lessons that the task used. A replay of what
+    the rules claim, not a verdict on what an agent did.
 
     Example: rose eval rules --json
     """
-    rows = record.rule_effects(terminal.stores())
+    with _bar() as progress:
+        found = record.rule_effects(terminal.stores(), progress=progress)
     if as_json:
-        terminal.emit({rule: row.as_json() for rule, row in rows.items()})
+        terminal.emit({rule: row.as_json() for rule, row in found.items()})
         return
+    rows = sorted(found.items(), key=lambda one: (-one[1].net, -one[1].changed, one[0]))
+    told = [(rule, row) for rule, row in rows if row.met]
+    for rule, row in told:
+        page.paragraph(_line(row), first=f"{rule}  ", rest=" " * 10)
+        words = rules.line(row.rule).removeprefix("- ")
+        page.paragraph(words, first=" " * 10, rest=" " * 10)
     if not rows:
         terminal.say("No rule is in the layer, so there is nothing to leave out.")
-    for rule, row in sorted(rows.items(), key=lambda one: (-one[1].net, one[0])):
-        page.paragraph(_line(row), first=f"{rule}  ", rest=" " * 10)
+    elif not told:
+        terminal.say("No past task that used a lesson met a rule of the layer.")
+    idle = [(rule, row.rule) for rule, row in rows if not row.met]
+    _name("met no past task that used a lesson", [rule for rule, of in idle if of.match])
+    _name("without `match`, so no task is known to meet it", [r for r, of in idle if not of.match])
+
+
+def _name(why: str, ids: Sequence[str]) -> None:
+    if ids:
+        named = f"{page.count(len(ids), 'rule')} {why}: {', '.join(ids)}"
+        page.paragraph(named, first="", rest="  ")
 
 
 def _line(row: Effect) -> str:
-    met = page.count(row.met, "past task")
+    met = f"met {page.count(row.met, 'past task')}"
+    if row.rule.effect == "skip":
+        return f"{met}; a skip rule, which this reader does not follow"
     if not row.changed:
-        return f"met by {met}, changed none of them"
-    return f"met by {met}, changed {row.changed}: {row.gained} found, {row.lost} lost"
+        return f"{met}, changed none of them"
+    return f"{met}, changed {row.changed}: {row.gained} gained, {row.lost} lost"
 
 
 @contextlib.contextmanager

@@ -2,41 +2,24 @@
 
 from __future__ import annotations
 
-import os
-import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rose.backends import options
-from rose.backends.options import Options
-from rose.cli import terminal
+from rose.cli import judges, terminal
 from rose.cli.app import app
-from rose.config import Settings
-from rose.errors import NoStore, UsageError
-from rose.reflection import spend
-from rose.selection import compress, judge_choice, judge_local, rerank, rows
+from rose.errors import UsageError
+from rose.selection import compress, rerank, rows
 from rose.selection import filter as filtering
-from rose.selection.judge import JudgeFailure
-from rose.selection.judge_command import CommandJudge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rose.backends.base import FailureKind, Usage
-    from rose.layout import Store, Stores
     from rose.selection.judge import Judge, Passage
     from rose.selection.rows import Row
 
 SCORE, EVIDENCE, TEXT = "rerankScore", "evidenceScore", "compressedText"
-
-
-def _share(value: float) -> float:
-    # A range of typer's own would let NaN through, which keeps nothing and says nothing.
-    if not 0 <= value <= 1:
-        raise typer.BadParameter(f"{value:g} is not from 0 to 1.")
-    return value
 
 
 QueryText = Annotated[str, typer.Option("--query", metavar="Q", help="What the texts are for.")]
@@ -47,18 +30,6 @@ ContextFields = Annotated[
 ]
 TopCount = Annotated[
     int | None, typer.Option("--top", metavar="N", min=1, help="Print only the first N.")
-]
-Threshold = Annotated[
-    float,
-    typer.Option(metavar="T", callback=_share, help="The least score that is kept, 0 to 1."),
-]
-JudgeCommand = Annotated[
-    str | None,
-    typer.Option("--judge-cmd", metavar="CMD", help="A program that judges: docs/judges.md."),
-]
-JudgeName = Annotated[
-    str | None,
-    typer.Option("--judge", metavar="NAME", help=f"Who judges: {judge_choice.NAMES_SAID}."),
 ]
 
 
@@ -82,8 +53,8 @@ def rerank_rows(
     text_field: TextField = "text",
     context: ContextFields = None,
     top: TopCount = None,
-    command: JudgeCommand = None,
-    judge: JudgeName = None,
+    command: judges.Command = None,
+    judge: judges.Name = None,
 ) -> None:
     """Order the objects of a JSON array by how related their texts are to a query.
 
@@ -112,12 +83,12 @@ def rerank_rows(
 def filter_rows(
     *,
     query: QueryText,
-    threshold: Threshold = filtering.THRESHOLD,
+    threshold: judges.Threshold = filtering.THRESHOLD,
     text_field: TextField = "text",
     context: ContextFields = None,
     top: TopCount = None,
-    command: JudgeCommand = None,
-    judge: JudgeName = None,
+    command: judges.Command = None,
+    judge: judges.Name = None,
 ) -> None:
     """Keep the objects of a JSON array whose text holds something to act on for a query.
 
@@ -146,12 +117,12 @@ def filter_rows(
 def compress_rows(
     *,
     query: QueryText,
-    threshold: Threshold = filtering.THRESHOLD,
+    threshold: judges.Threshold = filtering.THRESHOLD,
     text_field: TextField = "text",
     context: ContextFields = None,
     top: TopCount = None,
-    command: JudgeCommand = None,
-    judge: JudgeName = None,
+    command: judges.Command = None,
+    judge: judges.Name = None,
 ) -> None:
     """Keep the parts of each text in a JSON array that a query needs, copied and in order.
 
@@ -191,10 +162,7 @@ def _call(
         raise UsageError("--query is empty; say what the texts are for.")
     if output in (text_field, *(context or ())):
         raise UsageError(f"`{output}` is what this command writes; it cannot be read from.")
-    if command is not None and name is not None:
-        raise UsageError("--judge-cmd and --judge do not go together; give one of them.")
-    if name is not None:
-        judge_choice.check(name)
+    judges.check(command, name)
     return _Call(output, query, text_field, tuple(context or ()), top, command, name)
 
 
@@ -207,48 +175,7 @@ def _run(
     objects: list[str] = []
     # Nothing to judge needs no judge: no array item, or to compress, not one unit.
     if any(passage.text.strip() for passage in passages) or (found and call.output != TEXT):
-        judge = _judge(call)
+        judge = judges.named(call.command, call.name)
         objects = judged(judge, found, passages)
         terminal.say(f"Judged by {judge.name}.")
     terminal.pour(rows.write(objects[: call.top]))
-
-
-def _judge(call: _Call) -> Judge:
-    """Return who judges; raises JudgeFailure where nobody can."""
-    if call.name == judge_local.NAME:
-        return judge_local.LocalJudge()
-    cwd, stores = terminal.cwd(), terminal.stores()
-    if call.command is not None:
-        timeout_s = _options(stores).settings.reflection_timeout_s
-        return CommandJudge(call.command, cwd=cwd, environ=os.environ, timeout_s=timeout_s)
-    try:
-        store = stores.first()
-    except NoStore as error:
-        raise JudgeFailure(f"No judge: {error} {judge_choice.REPAIR}") from error
-    held = _options(stores)
-    terminal.report(held.findings)
-    name = call.name or held.settings.reflection_backend
-    meter = _Meter(store, held.settings, name)
-    return judge_choice.model(name, held, os.environ, cwd=cwd, meter=meter)
-
-
-def _options(stores: Stores) -> Options:
-    """Return the settings that hold here, the defaults where there is no store."""
-    return options.options_of(stores, os.environ) if stores.present() else Options(Settings())
-
-
-class _Meter:
-    """Judgements count against the day's limits of the store; they are about no session."""
-
-    def __init__(self, store: Store, settings: Settings, name: str) -> None:
-        self._store = store
-        self._settings = settings
-        self._name = name
-
-    def left(self) -> str:
-        return spend.left(self._store, self._settings, "", time.time())
-
-    def note(self, usage: Usage, outcome: Literal["answer", "interrupted"] | FailureKind) -> None:
-        spend.note(
-            self._store, "", backend=self._name, usage=usage, outcome=outcome, now=time.time()
-        )

@@ -110,7 +110,7 @@ def _on_one_rule(stores: Stores, option: str, wanted: str, *, home: bool, as_jso
         if place is None:
             terminal.report(f for f in found.survey.findings() if rule_id in f.where)
             raise RoseError(f"{rule_id} cannot be read, so there is nothing to explain.")
-        effect = record.rule_effects(stores).get(place.rule.id)
+        effect = record.rule_effects(stores, (place.rule.id,)).get(place.rule.id)
         rulepage.explain(found, place, effect, as_json=as_json)
     else:
         from rose.cli import decisions

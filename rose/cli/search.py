@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,14 +12,12 @@ import typer
 from rose import session as clock
 from rose.cli import page, terminal
 from rose.cli.app import app
-from rose.errors import RoseError
-from rose.selection import index_rows, search, trace
-from rose.selection.trace import Candidate, Record
+from rose.selection import index_rows, lookups, search
+from rose.selection.lookups import LookUp
 from rose.store import lessons
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Literal
+    from collections.abc import Iterator, Sequence
 
     from rose.selection.index_rows import Progress
     from rose.selection.search import Found, Passages
@@ -30,7 +29,10 @@ MOST_CHARS = 100_000
 QueryText = Annotated[str, typer.Argument(metavar="QUERY", help="What to look for, in words.")]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 LogOption = Annotated[
-    str, typer.Option("--log", metavar="SESSION", help="Write a trace of this call.")
+    str,
+    typer.Option(
+        "--log", metavar="SESSION", help="Write a trace; in a session it is written unasked."
+    ),
 ]
 
 
@@ -62,13 +64,9 @@ def search_lessons(
     else:
         _print_rows(found)
     terminal.report(found.findings)
-    if log:
-        shown = [
-            Candidate(row.node, row.version, rank, row.score, row.window)
-            for rank, row in enumerate(found.rows, 1)
-        ]
-        budget = {"k": k, "chars": chars}
-        _log(log, holdings, kind="search", query=query, shown=shown, budget=budget, scope=globs)
+    if session := _session(log):
+        shown, budget = lookups.of_search(found), {"k": k, "chars": chars}
+        _log(session, holdings, LookUp("search", query, shown, budget, globs))
 
 
 @app.command("evidence", short_help="Show what one lesson says about a query.")
@@ -97,13 +95,14 @@ def show_evidence(
         _print_passages(found)
     if found.is_cut:
         terminal.say(f"{found.path} has more than a mebibyte; only its first was searched.")
-    if log:
-        shown = [
-            Candidate(found.node, found.version, 1, None, window)
-            for window in found.windows or (None,)
-        ]
-        budget = {"chars": chars, "windows": windows}
-        _log(log, holdings, kind="evidence", query=query, shown=shown, budget=budget)
+    if session := _session(log):
+        shown, budget = lookups.of_passages(found), {"chars": chars, "windows": windows}
+        _log(session, holdings, LookUp("evidence", query, shown, budget))
+
+
+def _session(log: str) -> str:
+    """Return the session that a call is recorded for: the named one, else the one we run in."""
+    return log or os.environ.get("CLAUDE_CODE_SESSION_ID", "")
 
 
 def _holdings() -> list[Holding]:
@@ -142,32 +141,10 @@ def _say_unusable() -> None:
     terminal.say("The query holds no word that could be looked for.")
 
 
-def _log(
-    session: str,
-    holdings: Sequence[Holding],
-    *,
-    kind: Literal["search", "evidence"],
-    query: str,
-    shown: Sequence[Candidate],
-    budget: Mapping[str, int],
-    scope: Sequence[str] = (),
-) -> None:
+def _log(session: str, holdings: Sequence[Holding], look: LookUp) -> None:
     """Write a trace; what keeps it from being written changes nothing else."""
-    try:
-        record = Record(
-            id=trace.new_id(),
-            at=clock.now(),
-            session=session,
-            kind=kind,
-            query=query,
-            store=trace.state_of(holdings),
-            scope=scope,
-            budget=budget,
-            candidates=shown,
-        )
-        trace.append(holdings[0].store, record)
-    except (RoseError, OSError) as error:
-        terminal.say(f"[not logged] {error}")
+    if reason := lookups.write(holdings, session, clock.now(), look):
+        terminal.say(f"[not logged] {reason}")
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from rose import text as texts
 from rose.cli import page, terminal
 from rose.cli.app import app
 from rose.errors import UsageError
-from rose.selection import replay, trace
+from rose.selection import outcome, replay, trace
 from rose.store import lessons
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from rose.selection.trace import Row
 
 LATEST = 20
+# Kinds of nothing that are no matter of how many of how many.
+NOTHING = {"left-out": "left out", "unasked": "no words", "not-found": "none", "failed": "failed"}
 SHORT_ID = 8
 
 TraceId = Annotated[str, typer.Argument(metavar="ID", help="A trace's id, or a part of it.")]
@@ -124,6 +126,7 @@ def _list(rows: Sequence[Row]) -> None:
         found = f"{len(trace.items(row, 'candidates'))} found"
         if row.get("kind") == "recall":
             found = f"{len(trace.items(row, 'admitted'))} of {found.removesuffix(' found')}"
+            found = NOTHING.get(outcome.of(row), found)
         words = (str(row.get("kind")), str(row.get("session") or "-")[:SHORT_ID], found)
         fields = (row["id"], at, *(f"{word:<{SHORT_ID}}" for word in words))
         line = "  ".join([*map(texts.visible, fields), texts.clean_line(str(row.get("query")))])
@@ -137,15 +140,18 @@ def _show(row: Row) -> None:
     page.row("query", str(row.get("query")))
     if row.get("session"):
         page.row("session", str(row["session"]))
-    for name in ("scope", "failure"):
+    for name in ("scope", "judge", "failure"):
         if row.get(name):
             page.row(name, _words(row[name]))
     if row.get("condition") != "retrieval":
         page.row("condition", str(row.get("condition")))
     page.row("limits", _words(row.get("budget")))
     if row.get("kind") == "recall":
-        page.row("stages", trace.account(row))
+        page.row("stages", outcome.said(row))
         page.row("tokens", f"{row.get('tokens')} ({row.get('counter') or 'not counted'})")
+    looks = trace.items(row, "looked")
+    if looks:
+        page.row("looked", *(f"{one.get('tool')} {one.get('given')}" for one in looks))
     _show_lessons(row)
     output = row.get("output")
     if isinstance(output, dict):

@@ -13,7 +13,7 @@ from rose.evaluate import lexical_reader
 from rose.routing import features
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from rose.routing.cases import Case
     from rose.routing.evidence import Standing
@@ -29,9 +29,11 @@ class Effect:
     """What a rule did to the first three lessons of past tasks.
 
     `met` counts the tasks that met it and used something, `changed` those whose first three it
-    changed, `gained` and `lost` the used lessons that it brought among them or drove out.
+    changed, `gained` and `lost` the used lessons that it brought among them or drove out. The
+    reader follows prefer rules alone, so a skip rule changes nothing here.
     """
 
+    rule: Rule
     met: int = 0
     changed: int = 0
     gained: int = 0
@@ -59,13 +61,15 @@ def effects(
     standings: Mapping[str, Standing],
     paths: Mapping[str, str],
     search: Search,
+    *,
+    only: Container[str] | None = None,
 ) -> dict[str, Effect]:
     """Return the effect of each rule of a layer, by id; `search` gives BM25 hits for a task.
 
     `paths` are the store paths of the lessons in use, by id. Only tasks recorded after a rule was
-    born speak of it.
+    born speak of it. With `only` no other rule is left out, and no other's tasks are looked at.
     """
-    found = {rule.id: Effect() for rule in rules}
+    found = {rule.id: Effect(rule) for rule in rules if only is None or rule.id in only}
     members = lexical_reader.members_of(paths)
     for case in cases:
         used = [one for one in case.used if one in paths]
@@ -74,7 +78,8 @@ def effects(
             for rule in rules
             if rule.born < case.n and features.features_meet(rule.match, case.kinds)
         ]
-        if not case.task or not used or not met:
+        measured = [rule for rule in met if rule.id in found]
+        if not case.task or not used or not measured:
             continue
         text = search(case.task)
 
@@ -85,7 +90,7 @@ def effects(
             return {one for one, _ in lexical_reader.rank(text, lifted)[:FIRST]}
 
         whole = first(met)
-        for rule in met:
+        for rule in measured:
             without = first([other for other in met if other.id != rule.id])
             _note(found[rule.id], whole - without, without - whole, used, case)
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from typing import TYPE_CHECKING
 
 from rose import refresh
@@ -14,37 +15,52 @@ from rose.selection import index
 from rose.store import lessons
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Iterator, Sequence
 
     from rose.evaluate.effects import Effect
+    from rose.evaluate.replay import Progress
     from rose.layout import Stores
+    from rose.routing.cases import Case
 
 LOOKS = 50
 
 
-def rule_effects(stores: Stores) -> dict[str, Effect]:
+def rule_effects(
+    stores: Stores, only: Container[str] | None = None, progress: Progress | None = None
+) -> dict[str, Effect]:
     """Return what each rule of the layer changed in past selections, by id; raises NoStore.
 
-    A rule is held against the record of its own store.
+    A rule is held against the record of its own store. With `only` no other rule is measured.
+    `progress` is told how many of the recorded sessions are done.
     """
     stores.first()
     holdings = [lessons.hold(store) for store in stores.present()]
     survey = surveying.survey([refresh.ground_of(one) for one in holdings], exact=True)
     kept = survey.kept()
+    records = [ledger.read(holding.store).cases for holding in holdings]
+    total, done = sum(map(len, records)), itertools.count(1)
     found: dict[str, Effect] = {}
+
+    def told(cases: Sequence[Case]) -> Iterator[Case]:
+        for case in cases:
+            yield case
+            if progress is not None:
+                progress(next(done), total)
+
     with contextlib.closing(index.open_index(holdings)) as opened:
 
         def search(task: str) -> Sequence[tuple[str, float]]:
             return opened.hits(list(dict.fromkeys(texts.words(task))), LOOKS)
 
-        for holding in holdings:
+        for holding, cases in zip(holdings, records, strict=True):
             is_home = holding.store.kind == "home"
             places = [place for place in kept if place.is_home == is_home]
             found |= effects.effects(
                 [place.rule for place in places],
-                ledger.read(holding.store).cases,
+                told(cases),
                 {place.rule.id: place.standing for place in places},
                 {lesson.id: lesson.path for lesson in holding.shelf.active()},
                 search,
+                only=only,
             )
     return found

@@ -7,6 +7,7 @@ the other hosts (docs/hosts.md). On the prompt hook's path.
 from __future__ import annotations
 
 import os
+import time
 
 from rose import files, layout, session
 
@@ -27,6 +28,8 @@ EVENTS = (
 
 PROMPT = "UserPromptSubmit"
 MOST_NAME_CHARS = 64
+MOST_CWD_CHARS = 4096
+MOST_SAID_CHARS = 400
 
 # Host -> its own name of an event -> rose's.
 NAMES = {
@@ -115,13 +118,21 @@ def text_of(payload: Mapping[str, object], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def document(event: str, encoded: str, host: str = "claude-code") -> str:
-    """Return the output document that injects a text, given as a JSON string literal."""
+def document(event: str, encoded: str, host: str = "claude-code", said: str = "") -> str:
+    """Return the output document that injects a text, given as a JSON string literal.
+
+    `said` is a line for the person beside it, where the host shows one. Empty without either.
+    """
+    line = said[:MOST_SAID_CHARS] if host in TELLS_PERSON else ""
+    if not encoded:
+        return notice(line) if line else ""
     if host == "cursor":
         also = '"continue":true,' if event == PROMPT else ""
         return f'{{{also}"additional_context":{encoded}}}\n'
     name = name_of(event, host)
-    return f'{{"hookSpecificOutput":{{"hookEventName":"{name}","additionalContext":{encoded}}}}}\n'
+    head = f'"systemMessage":{files.dump_json(line)},' if line else ""
+    body = f'{{"hookEventName":"{name}","additionalContext":{encoded}}}'
+    return f'{{{head}"hookSpecificOutput":{body}}}\n'
 
 
 def notice(text: str) -> str:
@@ -141,6 +152,17 @@ def folder_of(payload: Mapping[str, object]) -> str:
     return text_of(payload, "cwd") or (first if isinstance(first, str) else "")
 
 
+def directory_of(payload: Mapping[str, object]) -> str:
+    """Return the directory that a payload names, empty where it names none to look in."""
+    named = folder_of(payload)
+    try:
+        named.encode()
+    except UnicodeEncodeError:
+        return ""
+    usable = os.path.isabs(named) and len(named) <= MOST_CWD_CHARS and "\0" not in named
+    return named if usable else ""
+
+
 class Turn:
     """One call of the hook: what came in, what was printed."""
 
@@ -151,6 +173,7 @@ class Turn:
         self.payload: dict[str, object] = {}
         self.stores = layout.Stores(None, None, "")
         self.printed = False
+        self.began = time.monotonic()
         self.needs_trust = False
         self.out = 1
 

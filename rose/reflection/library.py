@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rose import frontmatter
+from rose import text as texts
 from rose.reflection import commands
 from rose.reflection.places import Places
 from rose.routing import targets
@@ -76,6 +77,12 @@ class Library:
             whole = {variant for line in result.split("\n") for variant in _variants(line)}
             return sum(line in whole for line in lines)
         return sum(line in result for line in lines)
+
+    def says(self, number: int, result: str) -> bool:
+        """Tell whether a line of a result is a part of a lesson's body, blanks aside."""
+        lines = [line for line in map(texts.normalise, result.split("\n")) if line]
+        body = texts.normalise(self.text(number))
+        return any(len(line) >= MIN_LINE_CHARS and line in body for line in lines)
 
     def peculiar(self, result: str) -> dict[int, int]:
         """Return, by lesson, how many lines of a result stand in that lesson alone."""

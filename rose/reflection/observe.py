@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rose import redact
 from rose.hosts.base import Boundary, Call, Injection, Prompt, Said, strip_block
-from rose.reflection import delivery, kinds, openings, recalls, usage, verdicts
+from rose.reflection import answers, delivery, kinds, openings, recalls, usage, verdicts
 from rose.reflection.library import Library
 from rose.reflection.places import Places
 from rose.routing import rules as ruling
@@ -89,7 +89,7 @@ def observe(
     transcript cannot be read.
     """
     walk = _Walk(transcript.head(), holdings, sent, recalled)
-    for at, event in enumerate(transcript.events(seen)):
+    for at, event in enumerate(answers.plain(transcript.events(seen))):
         if not isinstance(event, Boundary):
             walk.arrivals.meet(event.agent)
         if isinstance(event, Call):
@@ -101,8 +101,10 @@ def observe(
             walk.prompt(event)
         elif isinstance(event, Said):
             walk.recalls.hear(event.text)
+    for number in walk.recalls.looked():
+        walk.openings.name(number)
     rows = transcript.tally.rows
-    proofs = usage.best_spans(walk.usage.unseen_before(transcript.events(seen)))
+    proofs = usage.best_spans(walk.usage.unseen_before(answers.plain(transcript.events(seen))))
     return walk.facts(rows, proofs, rules)
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rose.reflection import answers
+
 if TYPE_CHECKING:
     from rose.hosts.base import Call
     from rose.reflection.library import Library
@@ -107,6 +109,9 @@ class Openings:
             elif is_read and not call.failed:
                 # The file may have said something else then.
                 shown[number] = "read"
+            elif answers.is_one(call) and self.library.says(number, call.result):
+                # A passage need not hold a whole line.
+                shown[number] = "excerpt"
         for number, lines in self.library.peculiar(call.result).items():
             if lines >= PECULIAR_LINES and number not in shown:
                 shown[number] = "excerpt"

@@ -15,14 +15,14 @@ from rose.selection import trace
 from rose.selection.trace import items
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rose.reflection.library import Library
     from rose.reflection.passes import Pass
     from rose.selection.trace import Row
 
 # What of a lesson was its text.
-_BODIES = ("whole", "part")
+_BODIES = ("whole", "part", "shortened")
 
 
 class Arrived(NamedTuple):
@@ -37,11 +37,12 @@ class Recalls:
     """Watches one session for the texts of its records, and for who names their lessons."""
 
     def __init__(self, rows: Sequence[Row], library: Library) -> None:
+        self._rows = rows
         self._waiting = [row for row in rows if row.get("text")]
         self._numbers: dict[str, int] = {}
         for number, lesson in enumerate(library.lessons):
             self._numbers.setdefault(lesson.id, number)
-        named = (str(one.get("node")) for row in rows for one in items(row, "candidates"))
+        named = (name for row in rows for name in _ids(row))
         found = dict.fromkeys(self._numbers[node] for node in named if node in self._numbers)
         self._names = {number: library.lessons[number].path for number in found}
         self._cited: dict[int, None] = {}
@@ -67,6 +68,14 @@ class Recalls:
     def cited(self) -> list[int]:
         return list(self._cited)
 
+    def looked(self) -> list[int]:
+        """Return the lessons that a fork looked at which selected for the session.
+
+        Nothing of them came into the conversation by that, so they are names that were seen.
+        """
+        named = (name for row in self._rows for one in items(row, "looked") for name in _nodes(one))
+        return [self._numbers[name] for name in dict.fromkeys(named) if name in self._numbers]
+
 
 def conclude(one: Pass, rows: Sequence[Row]) -> None:
     """Write what became of a session's records: which of their lessons were opened, used, cited."""
@@ -77,12 +86,23 @@ def conclude(one: Pass, rows: Sequence[Row]) -> None:
     # The ledger has what was learned; a trace that the disk refuses changes nothing of it.
     with contextlib.suppress(Unwritable):
         for row in rows:
-            own = {str(found.get("node")) for found in items(row, "candidates")}
+            own = _ids(row)
             if own:
                 output = {"opened": _of(own, opened), "used": _of(own, used)}
                 citations = _of(own, cited)
                 trace.conclude(one.holding.store, row, one.at, output, citations)
 
 
-def _of(own: set[str], ids: Sequence[str]) -> list[str]:
+def _ids(row: Row) -> dict[str, None]:
+    """Return the lessons of a record; a fork may have selected what no search found."""
+    both = (*items(row, "candidates"), *items(row, "selected"))
+    return dict.fromkeys(str(found.get("node")) for found in both)
+
+
+def _nodes(look: Mapping[str, object]) -> list[str]:
+    nodes = look.get("nodes")
+    return [str(node) for node in nodes] if isinstance(nodes, list) else []
+
+
+def _of(own: Mapping[str, None], ids: Sequence[str]) -> list[str]:
     return [name for name in ids if name in own]

@@ -28,6 +28,32 @@ ID_CHARS = 128
 TAIL_BYTES = 4 << 20
 
 
+class Meter:
+    """Counts questions that are about no session against the day's limits of a store."""
+
+    def __init__(
+        self, store: Store, settings: Settings, backend: str, wait_s: float | None = None
+    ) -> None:
+        self._store = store
+        self._wait_s = wait_s
+        self._settings = settings
+        self._backend = backend
+
+    def left(self) -> str:
+        return left(self._store, self._settings, "", time.time())
+
+    def note(self, usage: Usage, outcome: Literal["answer", "interrupted"] | FailureKind) -> None:
+        note(
+            self._store,
+            "",
+            backend=self._backend,
+            usage=usage,
+            outcome=outcome,
+            now=time.time(),
+            wait_s=self._wait_s,
+        )
+
+
 def of_day(store: Store, now: float) -> Usage:
     """Return what the last 24 hours have cost; what cannot be read counts as nothing."""
     try:
@@ -72,6 +98,7 @@ def note(
     usage: Usage,
     outcome: Literal["answer", "interrupted"] | FailureKind,
     now: float,
+    wait_s: float | None = None,
 ) -> None:
     """Record what one question has cost, answered or not; one that cost nothing is not recorded.
 
@@ -90,7 +117,7 @@ def note(
         "seconds": round(usage.seconds, 3),
         "outcome": outcome,
     }
-    with files.lock(store.spend_lock):
+    with files.lock(store.spend_lock, wait_s):
         files.append_line(store.spend, files.dump_json(line))
 
 

@@ -124,18 +124,19 @@ def input_text(call: Call) -> str:
     """Return what a call was told: its command, else the texts of its input."""
     if call.command is not None:
         return call.command
-    return "\n".join(_texts(call.input))
+    return "\n".join(texts_in(call.input))
 
 
-def _texts(value: object) -> Iterator[str]:
+def texts_in(value: object) -> Iterator[str]:
+    """Yield the texts of a JSON value in order, without its keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for item in value.values():
-            yield from _texts(item)
+            yield from texts_in(item)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _texts(item)
+            yield from texts_in(item)
 
 
 def best_spans(unseen: Mapping[int, tuple[str, ...]]) -> dict[int, str]:

@@ -108,7 +108,10 @@ def _contents(found: Sources) -> Iterator[Check]:
         repair = "A reflection follows a rename that git knows; `rose route --forget` deletes it."
         yield Check("rules", "note", f"{place.rule.id} is out: {place.waits}", repair)
     for source in found.each:
-        yield from _findings("rules", forgotten.read(source.store)[1])
+        of_rules = forgotten.read(source.store)[1]
+        yield from _findings("rules", of_rules)
+        both = sources.of_rejections(source.store)
+        yield from _findings("rejections", [fault for fault in both if fault not in of_rules])
 
 
 def _findings(section: str, findings: Iterable[Finding]) -> Iterator[Check]:

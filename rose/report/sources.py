@@ -10,13 +10,14 @@ from rose.report import growth
 from rose.routing import compiled, forgotten, ledger
 from rose.routing import survey as surveying
 from rose.routing import targets as target
+from rose.selection import rejections
 from rose.store import lessons
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rose.findings import Finding
-    from rose.layout import Stores
+    from rose.layout import Store, Stores
     from rose.routing.cases import Case
     from rose.routing.survey import Place, Survey
     from rose.store.lessons import Holding
@@ -65,8 +66,8 @@ class Sources:
         """Return what is wrong with configs, rules, lessons and rejections, in that order."""
         of_configs = [fault for source in self.each for fault in source.faults]
         of_lessons = [fault for source in self.each for fault in source.shelf.findings]
-        rejections = [fault for s in self.each for fault in forgotten.read(s.store)[1]]
-        return [*of_configs, *self.survey.findings(), *of_lessons, *rejections]
+        turned_down = [fault for s in self.each for fault in of_rejections(s.store)]
+        return [*of_configs, *self.survey.findings(), *of_lessons, *turned_down]
 
 
 def read(stores: Stores) -> Sources:
@@ -75,6 +76,11 @@ def read(stores: Stores) -> Sources:
     each = tuple(lessons.hold(store) for store in stores.present())
     found = surveying.survey([refresh.ground_of(source) for source in each], exact=True)
     return Sources(each, found)
+
+
+def of_rejections(store: Store) -> list[Finding]:
+    """Return what is wrong with a store's rejections, of rules and of lessons, each fault once."""
+    return [*dict.fromkeys([*forgotten.read(store)[1], *rejections.read(store).findings])]
 
 
 def paths_of(source: Holding, targets: Sequence[str]) -> dict[str, list[str]]:

@@ -57,6 +57,7 @@ def compile_layer(stores: Stores, grounds: Sequence[Ground], *, exact: bool) -> 
 def _recall(settings: Settings) -> str:
     """Return what a prompt is given beside the layer; `off` loads nothing more for it."""
     is_on = settings.routing_enabled and settings.recall_max_tokens > 0
+    is_on = is_on and settings.recall_selector != "agent"
     return settings.recall_serve if is_on else "off"
 
 

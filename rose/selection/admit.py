@@ -50,7 +50,8 @@ class Proposal:
     """A lesson as it was selected, and why.
 
     `refusal` is what the selection itself has against it. `is_again` says that the session was
-    shown the lesson before and may have lost it.
+    shown the lesson before and may have lost it. `kept` are the spans of its text that a judge
+    left, None where all of it stays.
     """
 
     node: str
@@ -58,6 +59,7 @@ class Proposal:
     why: Mapping[str, float] = field(default_factory=dict)
     refusal: Refusal | None = None
     is_again: bool = False
+    kept: tuple[tuple[int, int], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,4 +135,5 @@ def _read(proposal: Proposal, store: Store, lesson: Lesson) -> Piece | Refusal:
         return Refusal("wrong-version", f"selected {proposal.version}, now {version}")
     title, gist = (lesson.title, lesson.gist) if parsed is None else (parsed.title, parsed.gist)
     body = frontmatter.split(text).body
-    return pack.piece(proposal.node, version, place=place, title=title, gist=gist, body=body)
+    whole = pack.piece(proposal.node, version, place=place, title=title, gist=gist, body=body)
+    return whole if proposal.kept is None else pack.cut(whole, proposal.kept)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from rose.selection.index_file import Book
     from rose.selection.index_rows import Progress
-    from rose.selection.index_score import Field
     from rose.store.lessons import Holding
 
 
@@ -50,31 +49,29 @@ class Index:
         self,
         terms: Sequence[str],
         k: int,
-        field: Field = "text",
         *,
         within: Container[str] | None = None,
     ) -> list[tuple[str, float]]:
         """Return the ids and scores of the k best lessons for any of the terms, ties by id.
 
-        `terms` are tokens as `text.words` returns them; `name` is path and title, `text` all that
-        a lesson says. With `within` only those ids are returned; what a term is worth stays that
-        of all lessons.
+        `terms` are tokens as `text.words` returns them. With `within` only those ids are
+        returned; what a term is worth stays that of all lessons.
         """
         try:
-            return self._best(terms, k, field, within)
+            return self._best(terms, k, within)
         except sqlite3.Error:
             # A file that was sound when it was opened, and is not any more.
             for shelf in self._shelves:
                 shelf.leave_file()
-            return self._best(terms, k, field, within)
+            return self._best(terms, k, within)
 
     def _best(
-        self, terms: Sequence[str], k: int, field: Field, within: Container[str] | None
+        self, terms: Sequence[str], k: int, within: Container[str] | None
     ) -> list[tuple[str, float]]:
         with contextlib.ExitStack() as stack:
             volumes = [stack.enter_context(shelf.reading()) for shelf in self._shelves]
             passing = [shelf.passing(within) for shelf in self._shelves]
-            return index_score.best(volumes, passing, terms, k, field)
+            return index_score.best(volumes, passing, terms, k)
 
     def close(self) -> None:
         for shelf in self._shelves:

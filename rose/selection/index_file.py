@@ -102,7 +102,7 @@ def in_memory(holding: Holding) -> Book:
 
 def _in_memory(connection: sqlite3.Connection, holding: Holding, progress: Progress | None) -> Book:
     lessons = holding.shelf.active()
-    for _ in index_rows.bring(connection, holding.store, lessons, lessons, progress):
+    for _ in index_rows.bring(connection, holding.store, [lessons], lessons, progress):
         continue
     return Book(connection, None)
 
@@ -165,7 +165,6 @@ def _refresh(store: Store, parts: Parts, progress: Progress | None) -> None:
 
 
 def _write(store: Store, parts: Parts, known: frozenset[str], progress: Progress | None) -> None:
-    everything = [lesson for part in parts.values() for lesson in part]
     suspects = [x for digest, part in parts.items() if digest not in known for x in part]
     connection = sqlite3.connect(store.search, timeout=BUSY_WAIT_S, isolation_level=None)
     with contextlib.closing(connection):
@@ -174,7 +173,7 @@ def _write(store: Store, parts: Parts, known: frozenset[str], progress: Progress
         connection.execute("PRAGMA cache_size = -32000")
         if not os.path.getsize(store.search):
             index_rows.create(connection)
-        for is_current in index_rows.bring(connection, store, everything, suspects, progress):
+        for is_current in index_rows.bring(connection, store, parts.values(), suspects, progress):
             # What is not done yet is suspect again; what is done is found to be so at once.
             held = [*parts] if is_current else [digest for digest in parts if digest in known]
             stamp = files.stat_stamp(store.search)

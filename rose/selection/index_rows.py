@@ -1,7 +1,7 @@
-"""The rows of the search index: a lesson's words in two full-text tables, one row a lesson.
+"""The rows of the search index: a lesson's words in a full-text table, one row a lesson.
 
-The words come from the one tokenizer; SQLite only parts them at spaces. Path and title stand in
-a table of their own, and among the words of the text several times.
+The words come from the one tokenizer; SQLite only parts them at spaces. Those of path and title
+stand among the words of the text several times.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rose.errors import RoseError
 from rose.store import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from rose.layout import Store
     from rose.store.lessons import Lesson
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], None]
 
 # Raised whenever a text is cut into words differently, or the tables change.
-VERSION = 1
+VERSION = 2
 BATCH = 1000
 _CHUNK = 500
 # How often the words of path and title count in the text (docs/measurements.md).
@@ -33,22 +33,22 @@ NAME_WEIGHT = 3
 _TOKENS = "tokenize=\"ascii tokenchars '!#$%&()*+,-./:;<=>?@[\\]^_`{|}~'\""
 _LESSONS = """CREATE TABLE lessons(
     number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, id TEXT NOT NULL, version TEXT NOT NULL,
-    text INTEGER NOT NULL, name INTEGER NOT NULL)"""
-_SCHEMA = (
-    _LESSONS,
-    f"CREATE VIRTUAL TABLE text USING fts5(words, {_TOKENS})",
-    f"CREATE VIRTUAL TABLE name USING fts5(words, {_TOKENS})",
-)
+    size INTEGER NOT NULL)"""
+_SCHEMA = (_LESSONS, f"CREATE VIRTUAL TABLE text USING fts5(words, {_TOKENS})")
 
 
 class Page(NamedTuple):
-    """A lesson as it is indexed; `name` holds the words of its path and title."""
+    """A lesson as it is indexed, with the words that it is found by."""
 
     path: str
     id: str
     version: str
-    text: Sequence[str]
-    name: Sequence[str]
+    words: Sequence[str]
+
+
+def words_of(name: str, text: str) -> list[str]:
+    """Return what a lesson is found by; `name` is its path below the root and its title."""
+    return texts.words(name) * NAME_WEIGHT + texts.words(text)
 
 
 def create(connection: sqlite3.Connection) -> None:
@@ -66,21 +66,21 @@ def create(connection: sqlite3.Connection) -> None:
 def bring(
     connection: sqlite3.Connection,
     store: Store,
-    lessons: Sequence[Lesson],
+    parts: Collection[Sequence[Lesson]],
     suspects: Sequence[Lesson],
     progress: Progress | None = None,
 ) -> Iterator[bool]:
-    """Bring the rows up to date with some lessons, in batches; only what changed is read.
+    """Bring the rows up to date with the lessons of all parts; only what changed is read.
 
-    What changed is among the suspects, or gone. Yields after each batch whether the rows are now
-    those of the lessons as they were seen.
+    What changed is among the suspects, or gone. Yields after each batch of changes whether the
+    rows are now those of the lessons as they were seen.
     """
     known = _known(connection, [lesson.path for lesson in suspects])
     changed = [x for x in suspects if known.get(x.path, (0, "", ""))[1:] != (x.id, x.version)]
     with _transaction(connection):
         rows = connection.execute("SELECT count(*) FROM lessons").fetchone()[0]
-        if rows + len(suspects) - len(known) > len(lessons):
-            wanted = {lesson.path for lesson in lessons}
+        if rows + len(suspects) - len(known) > sum(map(len, parts)):
+            wanted = {lesson.path for part in parts for lesson in part}
             all_rows = connection.execute("SELECT number, path FROM lessons").fetchall()
             remove(connection, [number for number, path in all_rows if path not in wanted])
     is_sound = True
@@ -123,28 +123,23 @@ def _page(store: Store, lesson: Lesson) -> Page:
         text, version = parse.read_text(os.path.join(store.base, lesson.path))
     except OSError:
         text, version = "", ""
-    name = texts.words(f"{lesson.path[len(lesson.root) + 1 : -3]} {lesson.title}")
-    return Page(lesson.path, lesson.id, version, texts.words(text), name)
+    name = f"{lesson.path[len(lesson.root) + 1 : -3]} {lesson.title}"
+    return Page(lesson.path, lesson.id, version, words_of(name, text))
 
 
 def put(connection: sqlite3.Connection, page: Page, number: int | None = None) -> None:
     """Write a page, in the place of the one with that number."""
-    words = [*page.name] * NAME_WEIGHT + [*page.text]
-    row = (page.path, page.id, page.version, len(words), len(page.name))
     if number is not None:
         remove(connection, [number])
     number = connection.execute(
-        "INSERT INTO lessons(number, path, id, version, text, name) VALUES(?, ?, ?, ?, ?, ?)",
-        (number, *row),
+        "INSERT INTO lessons(number, path, id, version, size) VALUES(?, ?, ?, ?, ?)",
+        (number, page.path, page.id, page.version, len(page.words)),
     ).lastrowid
     insert = "INSERT INTO text(rowid, words) VALUES(?, ?)"
-    connection.execute(insert, (number, " ".join(words)))
-    insert = "INSERT INTO name(rowid, words) VALUES(?, ?)"
-    connection.execute(insert, (number, " ".join(page.name)))
+    connection.execute(insert, (number, " ".join(page.words)))
 
 
 def remove(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
     rows = [(number,) for number in numbers]
     connection.executemany("DELETE FROM text WHERE rowid = ?", rows)
-    connection.executemany("DELETE FROM name WHERE rowid = ?", rows)
     connection.executemany("DELETE FROM lessons WHERE number = ?", rows)

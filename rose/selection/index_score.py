@@ -11,13 +11,11 @@ import heapq
 import itertools
 import math
 from array import array
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-
-Field = Literal["text", "name"]
 
 K1 = 1.2
 B = 0.75
@@ -26,29 +24,13 @@ MOST_POSTINGS = 100_000
 # How many of the best are looked at again for the terms that were not read through.
 LOOKS = 256
 _CHUNK = 500
-_FREQUENCY = {
-    "text": "SELECT doc FROM temp.text_rows WHERE term = ?",
-    "name": "SELECT doc FROM temp.name_rows WHERE term = ?",
-}
-_POSTINGS = {
-    "text": "SELECT doc FROM temp.text_places WHERE term = ?",
-    "name": "SELECT doc FROM temp.name_places WHERE term = ?",
-}
-_WORDS = {
-    "text": "SELECT words FROM text WHERE rowid = ?",
-    "name": "SELECT words FROM name WHERE rowid = ?",
-}
-_SIZES = {
-    "text": "SELECT number, text FROM lessons",
-    "name": "SELECT number, name FROM lessons",
-}
-
-
+_FREQUENCY = "SELECT doc FROM temp.text_rows WHERE term = ?"
+_POSTINGS = "SELECT doc FROM temp.text_places WHERE term = ?"
+_WORDS = "SELECT words FROM text WHERE rowid = ?"
+_SIZES = "SELECT number, size FROM lessons"
 _VIEWS = (
     "CREATE VIRTUAL TABLE IF NOT EXISTS temp.text_rows USING fts5vocab(main, text, row)",
-    "CREATE VIRTUAL TABLE IF NOT EXISTS temp.name_rows USING fts5vocab(main, name, row)",
     "CREATE VIRTUAL TABLE IF NOT EXISTS temp.text_places USING fts5vocab(main, text, instance)",
-    "CREATE VIRTUAL TABLE IF NOT EXISTS temp.name_places USING fts5vocab(main, name, instance)",
 )
 
 
@@ -81,8 +63,8 @@ class Volume:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._sizes: dict[Field, array[int]] = {}
-        self._counts: dict[Field, tuple[int, int]] = {}
+        self._sizes = array("I")
+        self._counts: tuple[int, int] | None = None
         for statement in _VIEWS:
             connection.execute(statement)
 
@@ -91,46 +73,44 @@ class Volume:
         rows = self._connection.execute("SELECT number, id FROM lessons")
         return frozenset(number for number, name in rows if passes(name))
 
-    def load(self, field: Field) -> tuple[int, int]:
+    def load(self) -> tuple[int, int]:
         """Return how many lessons there are, and how many words they have together."""
-        if field not in self._sizes:
+        if self._counts is None:
             last = self._connection.execute("SELECT max(number) FROM lessons").fetchone()[0] or 0
             sizes = array("I", bytes(array("I").itemsize * (last + 1)))
             count = 0
-            for number, size in self._connection.execute(_SIZES[field]):
+            for number, size in self._connection.execute(_SIZES):
                 sizes[number] = size
                 count += 1
-            self._sizes[field] = sizes
-            self._counts[field] = count, sum(sizes)
-        return self._counts[field]
+            self._sizes = sizes
+            self._counts = count, sum(sizes)
+        return self._counts
 
-    def frequency(self, word: str, field: Field) -> int:
-        row = self._connection.execute(_FREQUENCY[field], (word,)).fetchone()
+    def frequency(self, word: str) -> int:
+        row = self._connection.execute(_FREQUENCY, (word,)).fetchone()
         return row[0] if row else 0
 
-    def add(self, pool: Pool, term: Term, field: Field, average: float) -> None:
+    def add(self, pool: Pool, term: Term, average: float) -> None:
         """Add what a term gives to each lesson of the pool that holds it."""
         times: dict[int, int] = {}
-        for (number,) in self._connection.execute(_POSTINGS[field], (term.word,)):
+        for (number,) in self._connection.execute(_POSTINGS, (term.word,)):
             times[number] = times.get(number, 0) + 1
-        sizes, scores, passing = self._sizes[field], pool.scores, pool.passing
+        sizes, scores, passing = self._sizes, pool.scores, pool.passing
         base, slope, worth = K1 * (1 - B), K1 * B / average, term.worth * (K1 + 1)
         for number, n in times.items():
             if passing is None or number in passing:
                 given = worth * n / (n + base + slope * sizes[number])
                 scores[number] = scores.get(number, 0.0) + given
 
-    def closer(
-        self, number: int, score: float, terms: Iterable[Term], field: Field, average: float
-    ) -> float:
+    def closer(self, number: int, score: float, terms: Iterable[Term], average: float) -> float:
         """Return a lesson's score with what some further terms give it."""
-        words = self._connection.execute(_WORDS[field], (number,)).fetchone()[0].split(" ")
+        words = self._connection.execute(_WORDS, (number,)).fetchone()[0].split(" ")
         base, slope = K1 * (1 - B), K1 * B / average
         for term in terms:
             n = words.count(term.word)
             if n:
                 worth = term.worth * (K1 + 1)
-                score += worth * n / (n + base + slope * self._sizes[field][number])
+                score += worth * n / (n + base + slope * self._sizes[number])
         return score
 
     def ids(self, numbers: Sequence[int]) -> Iterator[tuple[int, str]]:
@@ -147,44 +127,39 @@ def best(
     passing: Sequence[Container[int] | None],
     terms: Sequence[str],
     k: int,
-    field: Field,
 ) -> list[tuple[str, float]]:
     """Return the k best lessons with their scores, best first, ties by id.
 
     `passing` says for each volume which numbers may be among them.
     """
-    counts = [volume.load(field) for volume in volumes]
+    counts = [volume.load() for volume in volumes]
     lessons = sum(count for count, _ in counts)
     if not lessons or k < 1:
         return []
     average = sum(words for _, words in counts) / lessons or 1.0
-    read, rest = _bounded(_weighed(volumes, terms, field, lessons))
+    read, rest = _bounded(_weighed(volumes, terms, lessons))
     if any(numbers is not None for numbers in passing):
         # The rarest terms may choose nothing of what passes, and the others all of it.
         read, rest = [*read, *rest], []
     pools = [Pool({}, numbers) for numbers in passing]
     for term in read:
         for volume, pool in zip(volumes, pools, strict=True):
-            volume.add(pool, term, field, average)
+            volume.add(pool, term, average)
     found = _top(volumes, pools, max(k, LOOKS) if rest else k)
     if rest:
         again = [
-            one._replace(
-                score=volumes[one.volume].closer(one.number, one.score, rest, field, average)
-            )
+            one._replace(score=volumes[one.volume].closer(one.number, one.score, rest, average))
             for one in found
         ]
         found = sorted(again, key=_order)
     return [(one.id, one.score) for one in found[:k]]
 
 
-def _weighed(
-    volumes: Sequence[Volume], terms: Sequence[str], field: Field, lessons: int
-) -> list[Term]:
+def _weighed(volumes: Sequence[Volume], terms: Sequence[str], lessons: int) -> list[Term]:
     """Return the terms that some lesson holds, the rarest first."""
     found = []
     for word in itertools.islice(dict.fromkeys(terms), MOST_TERMS):
-        n = sum(volume.frequency(word, field) for volume in volumes)
+        n = sum(volume.frequency(word) for volume in volumes)
         if n:
             found.append(Term(n, word, math.log(1 + (lessons - n + 0.5) / (n + 0.5))))
     return sorted(found)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rose.backends.base import Backend
     from rose.backends.options import Options
     from rose.selection.judge import Judge
-    from rose.selection.judge_model import Meter
+    from rose.selection.metered import Meter
 
 NAMES = (judge_local.NAME, *(name for name in registry.NAMES if name != "offline"))
 # The programs of the hosts first: whoever works here is set up for one of them.
@@ -36,17 +36,24 @@ def check(name: str) -> None:
 
 
 def model(
-    name: str, options: Options, environ: Mapping[str, str], *, cwd: str, meter: Meter
+    name: str,
+    options: Options,
+    environ: Mapping[str, str],
+    *,
+    cwd: str,
+    meter: Meter,
+    timeout_s: float | None = None,
 ) -> Judge:
     """Return the model of a backend's name as a judge; raises JudgeFailure where there is none.
 
-    One that was named is returned even where it cannot run, so that it can say why.
+    One that was named is returned even where it cannot run, so that it can say why. Without a
+    `timeout_s` the settings say how long it may take.
     """
     found = _first(options, environ) if name == "auto" else _named(name, options, environ)
     if found is None:
         raise JudgeFailure(f"No judge: no model can be asked here. {REPAIR}")
-    timeout_s = options.settings.reflection_timeout_s
-    return ModelJudge(found, cwd=cwd, timeout_s=timeout_s, meter=meter)
+    most_s = options.settings.reflection_timeout_s if timeout_s is None else timeout_s
+    return ModelJudge(found, cwd=cwd, timeout_s=most_s, meter=meter)
 
 
 def _named(name: str, options: Options, environ: Mapping[str, str]) -> Backend | None:

@@ -1,28 +1,25 @@
 """Asks a model of the reflection backends to judge: the question, its bounds and its answer.
 
-What is judged stands in the question as JSON, one object a line, so that no text can end its
-section (docs/decisions/016), and without secrets. The wording is in prompts/.
+What is judged stands in the question one object a line, and without secrets (`prompting`).
 """
 
 from __future__ import annotations
 
-import functools
-import json
 import os
-import re
 import tempfile
-import time
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any
 
-from rose import files, redact
-from rose.backends.base import BackendFailure, Question, Subject, Usage
+from rose.backends.base import BackendFailure, Question, Subject
+from rose.selection import metered
 from rose.selection.judge import JudgeFailure
+from rose.selection.prompting import clean, fill, line, wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rose.backends.base import Backend, FailureKind
+    from rose.backends.base import Backend
     from rose.selection.judge import Item, Mode
+    from rose.selection.metered import Meter
 
 # As much as one question holds, unless a single document is longer.
 MOST_CHARS = 80_000
@@ -38,20 +35,6 @@ SCHEMA: dict[str, Any] = {
     "required": ["scores"],
     "additionalProperties": False,
 }
-_PROMPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "prompts")
-_SLOT = re.compile(r"\{\{([a-z]+)\}\}")
-# What ends a line for some readers and is no escape in JSON.
-_LINE_ENDS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
-
-
-class Meter(Protocol):
-    """What may still be asked, and where each call is written down."""
-
-    def left(self) -> str:
-        """Return why nothing more may be asked, empty where it may."""
-
-    def note(self, usage: Usage, outcome: Literal["answer", "interrupted"] | FailureKind) -> None:
-        """Record what one question has cost."""
 
 
 class ModelJudge:
@@ -76,20 +59,13 @@ class ModelJudge:
     def _ask(self, text: str) -> list[tuple[str, object]]:
         if reason := self._meter.left() or self._backend.hindrance():
             raise JudgeFailure(reason)
-        began = time.monotonic()
         try:
             with tempfile.TemporaryDirectory(prefix="rose-") as empty:
                 folder = os.path.realpath(empty) if self._backend.forks else self._cwd
                 question = Question(text, SCHEMA, Subject("", "", "", folder), alone=True)
-                answer = self._backend.ask(question, self._timeout_s)
+                answer = metered.ask(self._backend, question, self._timeout_s, self._meter)
         except BackendFailure as failure:
-            self._meter.note(failure.usage, failure.kind)
             raise JudgeFailure(str(failure)) from failure
-        except BaseException:
-            # Ctrl-C, or an end of the process: what was begun may have been paid for.
-            self._meter.note(Usage(1, seconds=time.monotonic() - began), "interrupted")
-            raise
-        self._meter.note(answer.usage, "answer")
         return _scores(answer.value, self.name)
 
 
@@ -113,32 +89,18 @@ def _questions(mode: Mode, items: Sequence[Item]) -> Iterator[list[str]]:
 def _lines(mode: Mode, item: Item, shown: str) -> list[str]:
     """Return what a question says of an item; a document that it shows already is not repeated."""
     if mode != "compress":
-        return [_json({"id": item.id, "text": _clean(item.document)})]
-    part = _json({"id": item.id, "part": _clean(item.text)})
-    return [part] if item.document == shown else [_json({"document": _clean(item.document)}), part]
+        return [line({"id": item.id, "text": clean(item.document)})]
+    part = line({"id": item.id, "part": clean(item.text)})
+    return [part] if item.document == shown else [line({"document": clean(item.document)}), part]
 
 
 def _text(mode: Mode, query: str, lines: Sequence[str]) -> str:
     filled = {
-        "question": _prompt(mode).rstrip(),
-        "query": _json(_clean(query)),
+        "question": wording(mode).rstrip(),
+        "query": line(clean(query)),
         "lines": "\n".join(lines),
     }
-    return _SLOT.sub(lambda slot: filled[slot[1]], _prompt("judge"))
-
-
-@functools.cache
-def _prompt(name: str) -> str:
-    return files.read_text(os.path.join(_PROMPTS, f"{name}.md"))
-
-
-def _clean(text: str) -> str:
-    """Return a text without secrets and without what is no UTF-8."""
-    return redact.redact(text).encode("utf-8", "replace").decode("utf-8")
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False).translate(_LINE_ENDS)
+    return fill("judge", filled)
 
 
 def _scores(value: Mapping[str, object], name: str) -> list[tuple[str, object]]:

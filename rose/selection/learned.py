@@ -19,7 +19,7 @@ from rose.selection import terms as wording
 from rose.selection.picks import Pick
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from rose.routing.cases import Case
     from rose.routing.rules import Rule
@@ -44,7 +44,7 @@ class Learned:
         within = scoping.within(active, scope)
         names = {name: _name(lesson) for name, lesson in known.items()}
         with contextlib.closing(index.open_index(holdings)) as opened:
-            memory = recall_memory(holdings, features.Ground(opened, names))
+            memory = recall_memory(holdings, known.values(), features.Ground(opened, names))
             chosen = {n: at for n, at in names.items() if within is None or n in within}
             lexical = opened if within is None else _Scoped(opened, within)
             ground = features.Ground(lexical, chosen, lifts(prompt, holdings, chosen))
@@ -68,16 +68,21 @@ class _Scoped:
         return self._opened.hits(terms, k, within=self._within)
 
 
-def recall_memory(holdings: Sequence[Holding], ground: features.Ground) -> Memory:
-    """Return what the stores' record teaches; the weights are kept for the next time."""
-    cases = settled(record_of(holdings), scoping.active(holdings).values())
+def recall_memory(
+    holdings: Sequence[Holding], known: Iterable[Lesson], ground: features.Ground
+) -> Memory:
+    """Return what the stores' record teaches of the lessons that count.
+
+    The weights are kept for the next time.
+    """
+    cases = settled(record_of(holdings), known)
     start = weights_file.load(holdings, cases)
     memory = select.Memory()
     if start is not None:
-        memory.weights, known = start
-        for case in cases[:known]:
+        memory.weights, folded = start
+        for case in cases[:folded]:
             memory.recollect(case)
-        cases_left = cases[known:]
+        cases_left = cases[folded:]
     else:
         cases_left = cases
     select.fold(cases_left, ground, memory)
@@ -91,7 +96,7 @@ def relearn(holdings: Sequence[Holding]) -> None:
     known = {name: lesson for name, (_, lesson) in scoping.active(holdings).items()}
     names = {name: _name(lesson) for name, lesson in known.items()}
     with contextlib.closing(index.open_index(holdings)) as opened:
-        recall_memory(holdings, features.Ground(opened, names))
+        recall_memory(holdings, known.values(), features.Ground(opened, names))
 
 
 def record_of(holdings: Sequence[Holding]) -> list[Case]:
@@ -106,12 +111,12 @@ def record_of(holdings: Sequence[Holding]) -> list[Case]:
     return sorted(found.values(), key=lambda case: (case.n, case.session))
 
 
-def settled(cases: Sequence[Case], known: Iterable[tuple[object, Lesson]]) -> list[Case]:
+def settled(cases: Sequence[Case], known: Iterable[Lesson]) -> list[Case]:
     """Return the cases with the present ids of lessons that moved, known by their content."""
-    lessons = [lesson for _, lesson in known]
-    present = {lesson.id for lesson in lessons}
+    present: set[str] = set()
     by_version: dict[str, list[str]] = {}
-    for lesson in lessons:
+    for lesson in known:
+        present.add(lesson.id)
         by_version.setdefault(lesson.version, []).append(lesson.id)
     moved: dict[str, str] = {}
     for case in cases:
@@ -131,8 +136,7 @@ def lifts(prompt: str, holdings: Sequence[Holding], names: Iterable[str]) -> dic
     Prefer rules lift by their precision and skip rules lower by it; of several the strongest
     counts.
     """
-    kinds = [f"word:{word}" for word in texts.content_words(prompt)]
-    words = frozenset(wording.terms(prompt))
+    met = meeting(prompt)
     wanted = frozenset(names)
     up: dict[str, float] = {}
     down: dict[str, float] = {}
@@ -147,12 +151,19 @@ def lifts(prompt: str, holdings: Sequence[Holding], names: Iterable[str]) -> dic
         place = survey.Ground(holding.store, holding.settings, paths, active).lesson_path
         known = standings.read(holding.store, rules, place, paths)
         for rule in rules:
-            force = likeness(rule, kinds, words) * evidence.precision(known[rule.id])
+            force = met(rule) * evidence.precision(known[rule.id])
             side = down if rule.effect == "skip" else up
             for lesson, path in paths.items() if force else ():
                 if lesson in wanted and target.lead_to(rule.targets, path):
                     side[lesson] = max(side.get(lesson, 0.0), force)
     return {one: up.get(one, 0.0) - down.get(one, 0.0) for one in sorted({*up, *down})}
+
+
+def meeting(prompt: str) -> Callable[[Rule], float]:
+    """Return what tells how far a prompt meets a rule's condition, from 0 to 1."""
+    kinds = [f"word:{word}" for word in texts.content_words(prompt)]
+    words = frozenset(wording.terms(prompt))
+    return lambda rule: likeness(rule, kinds, words)
 
 
 def likeness(rule: Rule, kinds: Sequence[str], words: frozenset[str]) -> float:

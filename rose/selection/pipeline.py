@@ -1,7 +1,7 @@
 """Recall: from a prompt to the text that is served, and the record of how it came about.
 
-search (a selector's picks) → selection (the first k) → admission → text. Whatever fails leaves a
-record that says at which stage; what the stages before it found stands.
+search (a selector's picks) → selection (the first k, a fork's, a judge's) → admission → text.
+Whatever fails leaves a record that says at which stage; what the stages before it found stands.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rose import redact
 from rose import text as texts
 from rose.errors import RoseError
 from rose.selection import admit as admission
-from rose.selection import trace
+from rose.selection import chosen, trace
 from rose.selection.admit import Proposal, Refusal, Terms
 from rose.selection.learned import Learned
 from rose.selection.pack import PART_CHARS
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rose.selection.admit import Admission
+    from rose.selection.chosen import Chooser
+    from rose.selection.judged import Judging
     from rose.selection.pack import Budget, Entry, Serving
     from rose.selection.picks import Pick, Selector
     from rose.selection.trace import Condition, Failure
@@ -51,7 +53,9 @@ class Shown:
 class Request:
     """What is asked for: a query as `query_of` gives it, and the limits.
 
-    `shown` is what the session was shown before, by lesson id.
+    By lesson id, `shown` is what the session was shown before, and `rejected` what it turned down
+    for this very need, with the particulars (rose.selection.sticky). `chooser` selects in the
+    place of the selector, and `judging` is what is judged of the selection.
     """
 
     query: str
@@ -62,6 +66,9 @@ class Request:
     condition: Condition = "retrieval"
     session: str = ""
     shown: Mapping[str, Shown] = field(default_factory=dict)
+    rejected: Mapping[str, str] = field(default_factory=dict)
+    chooser: Chooser | None = None
+    judging: Judging | None = None
 
 
 def query_of(prompt: str) -> str:
@@ -81,13 +88,13 @@ def recall(
     holdings: Sequence[Holding],
     *,
     at: str,
-    answer: Sequence[Proposal] | None = None,
+    answer: chosen.Selection | None = None,
     selector: Selector = SELECTOR,
 ) -> Recalled:
     """Return what is served for a prompt.
 
-    With an `answer` that is the selection, whatever the search finds. Nothing is written but the
-    derived index.
+    With an `answer` that is the selection, whatever the search finds, and nobody is asked. Nothing
+    is written but the derived index.
     """
     problem = ""
     picks: Sequence[Pick] = ()
@@ -97,11 +104,12 @@ def recall(
             picks = selector.pick(request.query, holdings, request.scope, max(request.k, LOOKS))
         except (RoseError, OSError, sqlite3.Error) as error:
             failure, problem = "search-failed", str(error)
-    proposals = _proposed(picks[: request.k], request) if answer is None else answer
+    found = answer or chosen.Selection(())
+    if answer is None and request.condition == "retrieval":
+        found = chosen.select(request, picks, holdings, _proposed)
     terms = Terms(request.scope, request.budget, request.serving, _words(request.query))
-    done = admission.admit(proposals, holdings, terms)
-    if failure is None and request.condition == "retrieval":
-        failure = _failure(terms.words, picks, done)
+    done = admission.admit(found.proposals, holdings, terms)
+    failure = failure or found.failure or _failure(request, terms.words, picks, done)
     record = Record(
         id=trace.new_id(),
         at=at,
@@ -112,16 +120,18 @@ def recall(
         condition=request.condition,
         scope=list(request.scope),
         budget=_limits(request),
+        judge=found.judge,
         counter=done.counter,
         candidates=_candidates(picks),
-        selected=[_selected(one) for one in proposals],
+        selected=[_selected(one) for one in found.proposals],
         admitted=[_admitted(entry) for entry in done.admitted],
         excluded=[_excluded(*pair) for pair in done.excluded],
         text=done.text,
         tokens=done.tokens,
         failure=failure,
+        looked=found.looked,
     )
-    return Recalled(record, problem)
+    return Recalled(record, problem or found.problem)
 
 
 def _words(query: str) -> list[str]:
@@ -138,6 +148,8 @@ def _proposed(picks: Sequence[Pick], request: Request) -> list[Proposal]:
         refusal = Refusal("not-selected", HELD) if is_held else None
         if not pick.is_worth:
             refusal = Refusal("below-threshold", WEAK)
+        if node in request.rejected:
+            refusal = Refusal("rejected-earlier", request.rejected[node])
         is_again = shown is not None and not is_held
         found.append(Proposal(node, version, _why(pick), refusal, is_again=is_again))
     return found
@@ -147,18 +159,27 @@ def _why(pick: Pick) -> dict[str, float]:
     return {name: round(value, 6) for name, value in pick.why.items()}
 
 
-def _failure(words: Sequence[str], picks: Sequence[Pick], done: Admission) -> Failure | None:
-    if not words:
-        return "bad-request"
-    if not picks:
-        return "nothing-eligible"
+def _failure(
+    request: Request, words: Sequence[str], picks: Sequence[Pick], done: Admission
+) -> Failure | None:
+    # A fork may find what no word of the prompt leads to.
+    if request.condition == "no-retrieval" or done.admitted:
+        return None
+    if not (picks or done.excluded):
+        return "nothing-eligible" if words else "bad-request"
     # Lessons that the selection itself would not serve were no matter of admission.
     fell = [one for _, one in done.excluded if one.reason not in admission.EARLIER]
-    return "admission-refused" if fell and not done.admitted else None
+    return "admission-refused" if fell else None
 
 
 def _limits(request: Request) -> dict[str, object]:
     budget = request.budget
+    asked: dict[str, object] = {}
+    if request.chooser is not None:
+        asked["selector"] = request.chooser.name
+    if request.judging is not None:
+        asked["judged"] = sorted(request.judging.modes)
+        asked["threshold"] = request.judging.threshold
     return {
         "k": request.k,
         "serving": request.serving,
@@ -166,6 +187,7 @@ def _limits(request: Request) -> dict[str, object]:
         "bytes": budget.max_bytes,
         "encoded": budget.max_encoded,
         "chars": PART_CHARS,
+        **asked,
     }
 
 
@@ -182,7 +204,9 @@ def _selected(one: Proposal) -> dict[str, object]:
     shown = "again" if one.is_again else "new"
     if one.refusal is not None and one.refusal.detail == HELD:
         shown = "held"
-    return {"node": one.node, "version": one.version, "why": dict(one.why), "shown": shown}
+    row: dict[str, object] = {"node": one.node, "version": one.version, "why": dict(one.why)}
+    kept = {} if one.kept is None else {"kept": [list(span) for span in one.kept]}
+    return {**row, "shown": shown, **kept}
 
 
 def _admitted(entry: Entry) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """Replay: a recorded call made again from its record, without a model and without a judge.
 
-What was asked, what was answered and what the session held come from the record; search,
-admission and text are worked out anew over the store as it is now.
+What was asked, what was answered (by a fork or a judge too) and what the session held come from
+the record; search, admission and text are worked out anew over the store as it is now.
 """
 
 from __future__ import annotations
@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING, Any, cast
 
 from rose import tokens
 from rose.errors import RoseError
-from rose.selection import admit, pipeline, search, trace
+from rose.selection import admit, lookups, opening, pipeline, search, trace
 from rose.selection import scope as scoping
 from rose.selection.admit import Proposal, Refusal
+from rose.selection.chosen import Selection
 from rose.selection.pack import Budget
 from rose.selection.pipeline import Request
-from rose.selection.trace import Candidate, Record, items
+from rose.selection.trace import Record, items
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rose.selection.pack import Serving
-    from rose.selection.trace import Row
+    from rose.selection.trace import Candidate, Row
     from rose.store.lessons import Holding
 
 # What a replay has to give again, in the order in which it comes about.
@@ -37,6 +38,10 @@ STAGES = (
     "tokens",
     "failure",
 )
+# What was asked and by whom, which no replay asks again.
+ASKED = ("id", "at", "session", "budget", "judge", "looked", "approval", "output", "citations")
+# Failures of stages that a replay takes from the record.
+ANSWERED = ("selection-failed", "judge-failed")
 _SHOWN = 60
 # No call takes a limit above this.
 _MOST = 1_000_000_000
@@ -58,8 +63,7 @@ def replay(row: Row, holdings: Sequence[Holding]) -> Row:
         raise RoseError(f"{row['id']} is of the kind {kind!r}, which cannot be replayed.")
     # As JSON gives it back, so that it can be compared.
     again: dict[str, Any] = json.loads(json.dumps(made.as_json()))
-    kept = ("id", "at", "session", "judge", "approval", "output", "citations")
-    return {**again, **{name: row.get(name) for name in kept}}
+    return {**again, **{name: row[name] for name in ASKED if name in row}}
 
 
 def _recall(row: Row, holdings: Sequence[Holding]) -> Record:
@@ -74,34 +78,42 @@ def _recall(row: Row, holdings: Sequence[Holding]) -> Record:
         _text(row, "session"),
     )
     at = _text(row, "at")
-    return pipeline.recall(request, holdings, at=at, answer=_answer(row)).record
+    failed = row.get("failure")
+    answer = Selection(_answer(row), failed if failed in ANSWERED else None)
+    return pipeline.recall(request, holdings, at=at, answer=answer).record
 
 
 def _search(row: Row, holdings: Sequence[Holding]) -> Record:
     limits = _limits(row)
     k, chars = _number(limits, "k"), _number(limits, "chars")
     found = search.search(holdings, _text(row, "query"), k=k, chars=chars, scope=_scope(row))
-    shown = [
-        Candidate(one.node, one.version, rank, one.score, one.window)
-        for rank, one in enumerate(found.rows, 1)
-    ]
-    return _looked_up(row, "search", holdings, shown)
+    return _looked_up(row, "search", holdings, lookups.of_search(found))
 
 
 def _evidence(row: Row, holdings: Sequence[Holding]) -> Record:
-    limits = _limits(row)
-    chars, count = _number(limits, "chars"), _number(limits, "windows")
-    named = [one.get("node") for one in items(row, "candidates")]
+    named = [str(one.get("node")) for one in items(row, "candidates")]
     if not named:
         raise RoseError(f"{row['id']} names no lesson, so it cannot be replayed.")
-    shown: list[Candidate] = []
+    look = _opening if "first" in _limits(row) else _passages
+    return _looked_up(row, "evidence", holdings, look(row, holdings, named[0]))
+
+
+def _passages(row: Row, holdings: Sequence[Holding], node: str) -> list[Candidate]:
+    limits, query = _limits(row), _text(row, "query")
+    chars, count = _number(limits, "chars"), _number(limits, "windows")
     # Where the lesson is gone nothing is shown of it, which is the difference.
     with contextlib.suppress(RoseError):
-        query = _text(row, "query")
-        found = search.evidence(holdings, str(named[0]), query, chars=chars, count=count)
-        windows = found.windows or (None,)
-        shown = [Candidate(found.node, found.version, 1, None, window) for window in windows]
-    return _looked_up(row, "evidence", holdings, shown)
+        found = search.evidence(holdings, node, query, chars=chars, count=count)
+        return lookups.of_passages(found)
+    return []
+
+
+def _opening(row: Row, holdings: Sequence[Holding], node: str) -> list[Candidate]:
+    limits = _limits(row)
+    first, last = _number(limits, "first"), _number(limits, "last")
+    with contextlib.suppress(RoseError):
+        return lookups.of_opening(opening.read(holdings, node, first, last))
+    return []
 
 
 def _looked_up(
@@ -196,6 +208,20 @@ def _proposal(one: Mapping[str, Any], refused: Mapping[str, Refusal]) -> Proposa
         why if isinstance(why, dict) else {},
         refused.get(node),
         is_again=one.get("shown") == "again",
+        kept=_kept(one.get("kept")),
+    )
+
+
+def _kept(spans: object) -> tuple[tuple[int, int], ...] | None:
+    """Return the spans that a judge left, as far as they are any, None where all was left."""
+    if not isinstance(spans, list):
+        return None
+    return tuple(
+        (start, end)
+        for one in spans
+        if isinstance(one, list) and [type(at) for at in one] == [int, int]
+        for start, end in [one]
+        if 0 <= start <= end
     )
 
 

@@ -15,7 +15,7 @@ from rose import redact
 from rose import text as texts
 from rose.errors import RoseError
 from rose.findings import Finding
-from rose.selection import index, windows
+from rose.selection import index, veil, windows
 from rose.selection import scope as scoping
 from rose.store import lessons as shelf
 from rose.store import parse, walk
@@ -23,9 +23,11 @@ from rose.store import parse, walk
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rose.layout import Store
     from rose.selection.index_rows import Progress
     from rose.selection.windows import Window
-    from rose.store.lessons import Holding
+    from rose.store.lessons import Holding, Lesson
+    from rose.store.parse import Part
 
 # What a call gives where it does not say otherwise (docs/cli.md has what that costs).
 K = 5
@@ -91,10 +93,12 @@ def search(
     chars: int = CHARS,
     scope: Sequence[str] = (),
     progress: Progress | None = None,
+    is_veiled: bool = False,
 ) -> Found:
     """Return the k active lessons that are most about a query, one row each, ties by id.
 
     With a scope only lessons whose id or store path one of its globs matches are returned.
+    `is_veiled` leaves out of what is shown what no tool may show.
     """
     terms = _terms(query)
     findings = [x for held in holdings for x in held.shelf.findings if x.rule in _UNREAD]
@@ -112,13 +116,16 @@ def search(
         store, lesson = known[node]
         place = walk.where(store, lesson.path)
         try:
-            text, version = parse.read_text(os.path.join(store.base, lesson.path))
+            part = _now(store, lesson)
         except OSError as error:
             reason = f"The file cannot be read: {error.strerror or error}."
             findings.append(Finding(_UNREAD[0], place, reason, "Make it readable."))
             continue
-        shown = windows.choose(text, terms, chars) or [windows.head(text, chars)]
-        rows.append(Row(node, lesson.title, place, round(score, 6), version, shown[0]))
+        [shown] = windows.choose(part.text, terms, chars) or [windows.head(part.text, chars)]
+        title = lesson.title
+        if is_veiled:
+            title, shown = veil.line(title), veil.Veil(part.text).window(shown)
+        rows.append(Row(node, title, place, round(score, 6), part.version, shown))
     return Found(terms, tuple(rows), tuple(findings))
 
 
@@ -129,8 +136,22 @@ def evidence(
     *,
     chars: int = EVIDENCE_CHARS,
     count: int = WINDOWS,
+    is_veiled: bool = False,
 ) -> Passages:
     """Return the passages of one lesson that hold most of a query's terms; none without a hit.
+
+    Raises RoseError as `find` does.
+    """
+    lesson, place, part = find(holdings, ref)
+    terms = _terms(query)
+    shown = windows.choose(part.text, terms, chars, count)
+    if is_veiled and shown:
+        shown = list(map(veil.Veil(part.text).window, shown))
+    return Passages(terms, lesson.id, place, part.version, tuple(shown), is_cut=part.is_cut)
+
+
+def find(holdings: Sequence[Holding], ref: str) -> tuple[Lesson, str, Part]:
+    """Return an active lesson, the path by which it is told, and its text as it is now.
 
     Raises RoseError where the reference names no active lesson, or its file cannot be read.
     """
@@ -140,12 +161,18 @@ def evidence(
     store = next(held.store for held in holdings if held.store.kind == lesson.store)
     place = walk.where(store, lesson.path)
     try:
-        part = parse.read_part(os.path.join(store.base, lesson.path))
+        return lesson, place, _now(store, lesson)
     except OSError as error:
         raise RoseError(f"{place} cannot be read: {error.strerror or error}.") from error
-    terms = _terms(query)
-    shown = windows.choose(part.text, terms, chars, count)
-    return Passages(terms, lesson.id, place, part.version, tuple(shown), is_cut=part.is_cut)
+
+
+def _now(store: Store, lesson: Lesson) -> Part:
+    """Return a lesson's text as far as it is searched; raises OSError."""
+    path = os.path.join(store.base, lesson.path)
+    # The folder may have become another's since it was walked; a pipe is never waited for.
+    if os.path.lexists(path) and not (walk.Bounds(store).hold(path) and os.path.isfile(path)):
+        raise OSError("it is no file of this store")
+    return parse.read_part(path)
 
 
 def _terms(query: str) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from rose.routing import table
 from rose.selection import index_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from rose.layout import Store
     from rose.selection.windows import Window
@@ -51,8 +51,6 @@ TAIL_BYTES = 4 << 20
 MOST_BYTES = 64 << 20
 # A prompt waits for its record no longer than this.
 LOCK_WAIT_S = 0.5
-# What was excluded for these had been read.
-READ = ("revoked", "wrong-version", "over-budget")
 _SCHEMA = re.compile(r"rose\.trace\.v1(?:\.\d+)?")
 
 
@@ -86,7 +84,8 @@ class Candidate:
 class Record:
     """One call. `budget` holds the limits that it was made with, `text` what was injected.
 
-    `output` and `citations` stay open until `conclude` fills them.
+    `looked` is what a fork that selected looked at. `output` and `citations` stay open until
+    `conclude` fills them.
     """
 
     id: str
@@ -108,6 +107,7 @@ class Record:
     tokens: int = 0
     failure: Failure | None = None
     approval: Literal["not_requested", "requested", "approved", "declined"] = "not_requested"
+    looked: Sequence[Mapping[str, object]] = ()
     output: None = None
     citations: None = None
 
@@ -116,6 +116,9 @@ class Record:
         fields = asdict(replace(self, candidates=()))
         candidates = [candidate.as_json() for candidate in self.candidates]
         row: dict[str, Any] = _clean({**fields, "candidates": candidates})
+        if not self.looked:
+            # Only a fork looks anywhere.
+            del row["looked"]
         return {"schema": SCHEMA, **row}
 
 
@@ -186,6 +189,30 @@ def of_session(store: Store, session: str) -> list[Row]:
     return [row for row in _joined(found) if row.get("kind") == "recall" and is_readable(row)]
 
 
+def in_session(store: Store, session: str) -> list[Row]:
+    """Return all that was recorded in one session, oldest first, with what became of it.
+
+    Raises OSError where the file cannot be read.
+    """
+    kept = redact.redact(session)
+    rows = _ours(tail.holding(store.selections, MOST_BYTES, [files.dump_json(kept)]))
+    return [*named(store, [row["id"] for row in rows if row.get("session") == kept]).values()]
+
+
+def named(store: Store, ids: Collection[str], most_bytes: int = MOST_BYTES) -> dict[str, Row]:
+    """Return the records of some ids, with what became of them; raises OSError."""
+    wanted = frozenset(ids)
+    rows = _ours(tail.holding(store.selections, most_bytes, [*map(files.dump_json, wanted)]))
+    found = _joined(row for row in rows if row["id"] in wanted)
+    return {row["id"]: row for row in found if is_readable(row) and "kind" in row}
+
+
+def about(store: Store, nodes: Collection[str]) -> list[Row]:
+    """Return at least the records that name any of some lessons; raises OSError."""
+    marks = [files.dump_json(node) for node in nodes]
+    return [*filter(is_readable, _joined(tail.holding(store.selections, MOST_BYTES, marks)))]
+
+
 def find(stores: Sequence[Store], ref: str) -> Row:
     """Return the record that an id or an unambiguous part of one names, with what became of it.
 
@@ -250,17 +277,6 @@ def _outcome(row: Row) -> dict[str, Any]:
 def is_readable(row: Row) -> bool:
     """Tell whether a record is of the schema's major version that is written here."""
     return _SCHEMA.fullmatch(str(row.get("schema"))) is not None
-
-
-def account(row: Row) -> str:
-    """Return in words what a record's text, or its lack of one, rests on."""
-    excluded = [str(one.get("reason")) for one in items(row, "excluded")]
-    fell = ", ".join(f"{excluded.count(reason)} {reason}" for reason in dict.fromkeys(excluded))
-    admitted = len(items(row, "admitted"))
-    opened = admitted + sum(reason in READ for reason in excluded)
-    found, selected = len(items(row, "candidates")), len(items(row, "selected"))
-    said = f"found {found}, selected {selected}, admitted {admitted}, excluded {len(excluded)}"
-    return f"{said}{f' ({fell})' if fell else ''}, opened {opened}"
 
 
 def items(row: Row, name: str) -> list[dict[str, Any]]:

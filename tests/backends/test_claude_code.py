@@ -5,10 +5,11 @@ import os
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
-from rose.backends.base import BackendFailure, Usage
+from rose.backends.base import BackendFailure, Look, Usage
 from rose.backends.claude_code import ClaudeCode
 from rose.reflection import queue
 from tests.factories import a_served_store
@@ -162,3 +163,44 @@ print({json.dumps(REPORT)!r})
     assert b"additionalContext" in outside
     assert seen.read_text() == ""
     assert queue.entries(store) == []
+
+
+def use(name, **given: object):
+    block = {"type": "tool_use", "name": name, "input": given}
+    return {"type": "assistant", "message": {"content": [{"type": "text", "text": "hm"}, block]}}
+
+
+MESSAGES = [
+    {"type": "system", "subtype": "init"},
+    use("Grep", pattern="port", path="nodes"),
+    {"type": "user", "message": {"content": [{"type": "tool_result", "content": "a.md"}]}},
+    {"type": "user", "message": {"content": "a text"}},
+    use("Read", file_path="/repo/nodes/a.md"),
+    use("StructuredOutput", rules=[]),
+    "no object",
+    REPORT,
+]
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_question_to_read_for_has_the_reading_tools_and_tells_its_looks(tmp_path, alone):
+    seen = tmp_path / "seen"
+    script = f"import sys\nopen({str(seen)!r}, 'w').write(' '.join(sys.argv))\n"
+    environ = a_program(tmp_path, "claude", script + printing(MESSAGES))
+    question = replace(a_question(tmp_path), alone=alone, reads=True)
+    answer = ClaudeCode(some_options(), environ).ask(question, 60)
+    assert answer.looks == (
+        Look("Grep", '{"path":"nodes","pattern":"port"}'),
+        Look("Read", '{"file_path":"/repo/nodes/a.md"}'),
+    )
+    words = seen.read_text()
+    assert "--verbose --tools Read,Grep,Glob --strict-mcp-config" in words
+    assert ("--resume" in words) is not alone
+
+
+def test_a_failed_question_to_read_for_names_no_reflection(tmp_path):
+    environ = a_program(tmp_path, "claude", printing("no"))
+    question = replace(a_question(tmp_path), reads=True)
+    with pytest.raises(BackendFailure) as caught:
+        ClaudeCode(some_options(), environ).ask(question, 60)
+    assert "rose reflect" not in str(caught.value)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from rose.backends.base import BackendFailure
+from rose.backends.base import BackendFailure, Look
 from rose.backends.codex import Codex
 from tests.fakes import ANSWER, SCHEMA, a_program, a_question, some_options
 
@@ -168,3 +168,26 @@ def test_each_way_to_fail_has_its_kind_and_its_reason(tmp_path, script, kind, sa
     assert (failed.kind, failed.usage.calls) == (kind, 1)
     assert said in str(failed)
     assert "mere warning" not in str(failed)
+
+
+LOOKS = (
+    {"type": "item.started", "item": {"type": "command_execution", "command": "cat a"}},
+    {"type": "item.completed", "item": {"type": "command_execution", "command": "cat a"}},
+    {"type": "item.completed", "item": {"type": "agent_message", "text": "hm"}},
+    {"type": "item.completed", "item": "no object"},
+)
+
+
+@pytest.mark.parametrize("reads", [True, False])
+def test_a_question_to_read_for_tells_its_looks(tmp_path, reads):
+    environ = a_program(tmp_path, "codex", codex(ANSWER, events=[*LOOKS]))
+    question = replace(a_question(tmp_path, "codex"), reads=reads)
+    answer = Codex(some_options(), environ).ask(question, 60)
+    assert answer.looks == ((Look("shell", "cat a"),) if reads else ())
+
+
+def test_of_a_session_that_has_spent_nothing_yet_the_fork_has_spent_all(tmp_path):
+    used = {"input_tokens": 900, "output_tokens": 20}
+    events = [{"type": "turn.completed", "usage": used}]
+    answer = ask(tmp_path, codex(ANSWER, events=events), transcript=a_rollout(tmp_path))
+    assert (answer.usage.input_tokens, answer.usage.output_tokens) == (900, 20)

@@ -36,7 +36,7 @@ def options(project, home=None, **environ: str) -> Options:
 
 
 def test_without_a_word_the_defaults_hold(project):
-    assert options(project) == Options(Settings(), (), ())
+    assert options(project) == Options(Settings(), (), (), is_trusted=False)
 
 
 def test_a_store_that_is_trusted_says_who_is_asked(project):
@@ -60,6 +60,9 @@ def test_a_store_that_is_trusted_says_who_is_asked(project):
         ("spend.calls_per_day", "9999"),
         ("spend.tokens_per_session", "999999999"),
         ("reflection.timeout_s", "3600"),
+        ("recall.selector", "fork"),
+        ("recall.judge", "claude"),
+        ("recall.timeout_s", "8"),
     ],
 )
 def test_a_store_that_came_with_a_clone_sets_nothing_that_reaches_out(project, name, value):

@@ -91,7 +91,8 @@ def test_a_program_that_hangs_is_ended_with_all_that_it_started(tmp_path, monkey
     wait_for_the_end(lock)
 
 
-def test_a_program_may_clean_up_before_it_is_ended(tmp_path):
+def test_a_program_may_clean_up_before_it_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(process, "GRACE_SHARE", process.GRACE_S)
     script = f"""
 import signal, sys, time
 def end(*_):

@@ -121,6 +121,15 @@ def test_an_active_rule_of_reflections_may_be_confirmed_once(store):
         decide.approve(store, rule_id, now(store))
 
 
+def test_a_skip_rule_may_be_approved_once_more_for_its_lessons_as_they_are(store):
+    """What it turns down may have changed since somebody looked."""
+    rule_id = factories.a_rule_file(store, effect="skip", then="nothing in nodes/testing/ applies")
+    for n in (1, 2):
+        assert decide.approve(store, rule_id, now(store)).rule.approval == "approved"
+        lines = [line for _, line in files.read_jsonl(store.skips)]
+        assert [line["rule"] for line in lines] == [rule_id] * n
+
+
 def _question(store, **fields):
     """Write two rules that say the opposite, and return their ids."""
     said = {"when": "docs work", "then": "read nodes/testing/"}

@@ -170,6 +170,22 @@ def test_a_rejection_that_cannot_be_read_is_a_problem(project):
     assert (code, len(of(found, "rules", "problem"))) == (1, 1)
 
 
+def test_a_page_of_turned_down_lessons_that_cannot_be_read_is_a_problem(project):
+    put(project, ".rose/rejections/s_0123456789abcdef.md", "---\nsession: [s\n---\n")
+    code, found = checks(project)
+    assert (code, len(of(found, "rejections", "problem"))) == (1, 1)
+    put(project, ".rose/rejections/s_0123456789abcdef.md", "---\nsession: s\n---\n- why: x\n")
+    code, found = checks(project)
+    assert (code, len(of(found, "rejections", "note"))) == (0, 1)
+
+
+def test_a_folder_of_rejections_that_cannot_be_listed_is_said_once(project):
+    put(project, ".rose/rejections", "a file in place of the folder")
+    found = checks(project)[1]
+    assert len(of(found, "rules", "problem")) == 1
+    assert of(found, "rejections", "problem") == []
+
+
 def test_no_line_is_wider_than_a_terminal(project):
     put(project, "nodes/a.md", "---\nx: 1\nx: 2\n---\n# A\n")
     run("install", "--host", "codex", cwd=project)

@@ -50,7 +50,31 @@ def test_the_effect_of_a_rule_over_the_record_is_shown(tmp_path):
     assert done.code == 0
     assert done.json[rule] == {"met": 1, "changed": 1, "gained": 1, "lost": 0, "sessions": ["s1"]}
     told = clirun.run("eval", "rules", cwd=store.base)
-    assert f"{rule}  met by 1 past task, changed 1: 1 found, 0 lost" in told.out
+    assert told.out.splitlines() == [
+        f"{rule}  met 1 past task, changed 1: 1 gained, 0 lost",
+        "          When the task mentions `suite`: read nodes/d.md",
+    ]
+
+
+def test_rules_that_no_past_task_met_are_named_with_the_reason(tmp_path):
+    store = factories.a_store(tmp_path)
+    factories.a_lesson_file(store, "nodes/d.md", "# d\n")
+    told = {"then": "read nodes/d.md", "origin": "reflection"}
+    idle = factories.a_rule_file(store, id="r_00000a", when="", match=["word:docs"], **told)
+    bare = factories.a_rule_file(store, id="r_00000b", when="a word alone", **told)
+    skip = factories.a_rule_file(
+        store, id="r_00000c", when="", match=["word:suite"], effect="skip", **told
+    )
+    done = clirun.run("eval", "rules", cwd=store.base)
+    assert (done.code, done.err.count("No past task that used a lesson")) == (0, 1)
+    line = {"session": "s1", "rows": 1, "task": "the suite", "kinds": ["word:suite"], "used": ["d"]}
+    factories.a_ledger_line(store, lambda _n: line)
+    done = clirun.run("eval", "rules", cwd=store.base)
+    assert f"{skip}  met 1 past task; a skip rule, which this reader does not follow" in done.out
+    assert f"1 rule met no past task that used a lesson: {idle}\n" in done.out
+    assert f"1 rule without `match`, so no task is known to meet it: {bare}\n" in done.out
+    assert max(map(len, done.out.splitlines())) <= 80
+    assert done.err == ""
 
 
 def test_a_store_without_rules_has_nothing_to_leave_out(tmp_path):

@@ -8,8 +8,9 @@ import os
 import pytest
 
 from rose import config
-from rose.selection import pack, pipeline
+from rose.selection import aides, judge, judge_model, pack, pipeline
 from tests.clirun import run, run_child
+from tests.fakes import a_program
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -23,6 +24,18 @@ def project(tmp_path):
     put(folder, "nodes/testing/slow.md", "# Slow tests\n\nRun the database tests last.\n")
     put(folder, "nodes/deploy/canary.md", "# Canary\n\nShip to one host first, then wait.\n")
     return folder
+
+
+# Judges by two words, and keeps how much it was asked.
+JUDGE = """
+import json, os, sys
+asked = json.load(sys.stdin)
+with open(os.path.join(os.path.dirname(sys.argv[0]), "..", "asked"), "a") as stream:
+    print(asked["mode"], len(asked["items"]), file=stream)
+wanted = ("port", "Zebra")
+scores = {one["id"]: float(any(x in one["text"] for x in wanted)) for one in asked["items"]}
+print(json.dumps({"scores": scores}))
+"""
 
 
 def put(project, path, content):
@@ -152,9 +165,13 @@ def test_lessons_of_the_home_store_are_served_by_their_whole_path(project, tmp_p
     assert len(records(project)) == 1
 
 
-def test_the_page_says_what_a_prompt_can_cost():
+def cli_page():
     with open(os.path.join(ROOT, "docs", "cli.md"), encoding="utf-8") as stream:
-        page = stream.read().replace("\u00d7", "x")
+        return stream.read().replace("\u00d7", "x")
+
+
+def test_the_page_says_what_a_prompt_can_cost():
+    page = cli_page()
     settings = config.Settings()
     layer, recall = settings.routing_max_tokens, settings.recall_max_tokens
     k, chars = pipeline.K, pack.PART_CHARS
@@ -170,3 +187,98 @@ def test_the_page_says_what_a_prompt_can_cost():
     ]
     lines = [f"| {name} | {made} | {parts} | {sum_:,} tokens |" for name, made, parts, sum_ in rows]
     assert [line for line in lines if line not in page] == []
+
+
+def test_the_page_says_what_a_model_is_asked():
+    page, batch = cli_page(), judge.MOST_ITEMS
+    found, k = pipeline.LOOKS, pipeline.K
+    questions = [-(-count // batch) for count in (found, k)]
+    assert sorted(aides.MODES) == ["filter", "rerank"]
+    parts = " + ".join(map(str, questions))
+    rows = [
+        f"| `rose rerank`, `rose filter` | objects / batch | n / {batch} |",
+        f"| `rose compress` | units / batch | n / {batch} | one question for each {batch} |",
+        f"| candidates / batch | {found} / {batch} | {questions[0]} question |",
+        f"| k / batch | {k} / {batch} | {questions[1]} question |",
+        f"| rerank + filter | {parts} | {sum(questions)} questions |",
+        f"texts of more than {judge_model.MOST_CHARS:,} characters",
+    ]
+    assert [row for row in rows if row not in page] == []
+
+
+def test_a_judged_recall_asks_as_many_questions_as_the_page_says(project, tmp_path):
+    for number in range(pipeline.LOOKS + 5):
+        put(project, f"nodes/many/{number}.md", f"# Zebra {number}\n")
+    environ = a_program(tmp_path, "judge", JUDGE)
+    words = ["recall", "zebra", "--rerank", "--filter", "--judge-cmd", "judge", "--json"]
+    record = run(*words, cwd=project, env=environ).json
+    batches = [line.split() for line in (tmp_path / "asked").read_text().splitlines()]
+    assert batches == [["rerank", str(pipeline.LOOKS)], ["filter", str(pipeline.K)]]
+    assert len(record["admitted"]) == pipeline.K
+
+
+def judged(project, tmp_path, *words: str, script: str | None = None):
+    environ = a_program(tmp_path, "judge", JUDGE if script is None else script)
+    return run("recall", "the database of the tests", *words, cwd=project, env=environ)
+
+
+def test_a_judge_decides_what_is_served_and_is_named_in_the_record(project, tmp_path):
+    options = ("--rerank", "--filter", "--compress", "--judge-cmd", "judge")
+    result = judged(project, tmp_path, *options)
+    [record] = records(project)
+    assert (result.code, record["judge"], record["failure"]) == (0, "judge", None)
+    assert result.out == record["text"] + "\n"
+    assert [one["node"] for one in record["admitted"]] == ["testing/db"]
+    assert result.out.splitlines()[2:] == [
+        "- nodes/testing/db.md, shortened (Start the database):",
+        "> The tests need port 5432.",
+    ]
+    assert run("replay", record["id"], cwd=project).out == "identical\n"
+
+
+def test_a_judge_that_fails_leaves_a_record_and_serves_nothing(project, tmp_path):
+    result = judged(
+        project, tmp_path, "--filter", "--judge-cmd", "judge", script="raise SystemExit(3)"
+    )
+    [record] = records(project)
+    assert (result.code, result.out) == (1, "")
+    assert "degraded, the judge failed" in result.err
+    assert "ended with code 3" in result.err
+    assert (record["failure"], record["selected"]) == ("judge-failed", [])
+    assert len(record["candidates"]) == 2
+    assert run("replay", record["id"], cwd=project).out == "identical\n"
+
+
+def test_without_a_judge_nothing_weaker_stands_in(project):
+    result = run("recall", "database", "--rerank", cwd=project, env={"PATH": "/nowhere"})
+    assert (result.code, result.out) == (1, "")
+    assert "No judge" in result.err
+    assert [record["failure"] for record in records(project)] == ["judge-failed"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--judge", "local"], "--rerank, --filter or --compress"),
+        (["--judge-cmd", "x"], "--rerank, --filter or --compress"),
+        (["--threshold", "0.5"], "--threshold is for"),
+        (["--rerank", "--threshold", "0.5"], "--threshold is for"),
+        (["--filter", "--threshold", "nan"], "is not from 0 to 1"),
+        (["--filter", "--threshold", "1.1"], "is not from 0 to 1"),
+        (["--filter", "--judge", "nobody"], "no judge"),
+        (["--filter", "--judge", "local", "--judge-cmd", "x"], "do not go together"),
+    ],
+)
+def test_a_judgement_that_cannot_be_meant_is_a_usage_error(project, words, said):
+    result = run("recall", "database", *words, cwd=project)
+    assert (result.code, result.out) == (2, "")
+    assert said in " ".join(result.err.split())
+    assert not (project / ".rose" / "local" / "traces").exists()
+
+
+def test_what_a_judge_gave_is_explained_and_traced(project, tmp_path):
+    result = judged(project, tmp_path, "--rerank", "--judge-cmd", "judge", "--explain")
+    explained = result.out.split("\n\n")[-1]
+    assert "rerank 1): served" in explained
+    shown = run("trace", records(project)[0]["id"], cwd=project).out
+    assert "judge" in [line.split()[0] for line in shown.splitlines() if line.strip()]

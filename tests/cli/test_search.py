@@ -239,6 +239,18 @@ def test_a_logged_call_leaves_one_record_with_its_limits(project):
     assert none["candidates"][0]["window"] is None
 
 
+def test_in_a_session_a_call_is_recorded_unasked_and_outside_of_one_it_is_not(project):
+    path = project / ".rose" / "local" / "traces" / "selection.jsonl"
+    for words in (["search", "database"], ["evidence", "testing/db", "port"]):
+        run(*words, cwd=project)
+    assert not path.exists()
+    for words in (["search", "database"], ["evidence", "testing/db", "port"]):
+        run(*words, cwd=project, env={"CLAUDE_CODE_SESSION_ID": "s2"})
+        run(*words, "--log", "s1", cwd=project, env={"CLAUDE_CODE_SESSION_ID": "s2"})
+    rows = map(json.loads, path.read_text().splitlines())
+    assert [row["session"] for row in rows] == ["s2", "s1", "s2", "s1"]
+
+
 def test_a_log_that_cannot_be_written_changes_nothing_else(project):
     plain = run("search", "database", "--json", cwd=project)
     (project / ".rose" / "local" / "traces").write_text("a file in place of the folder")

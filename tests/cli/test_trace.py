@@ -75,6 +75,31 @@ def test_what_was_excluded_or_failed_is_shown(project):
     assert "over-budget: needs " in out
 
 
+def test_the_kinds_of_nothing_are_told_apart_in_the_list_and_one_by_one(project):
+    rejected = ["reject", "testing/db", "--query", "database", "--why", "x", "--scope-reason"]
+    run(*rejected, "--session", "s1", cwd=project)
+    kinds = {
+        "none": ["zebra"],
+        "left out": ["database", "--no-retrieval"],
+        "no words": ["the of"],
+        "0 of 1": ["database", "--session", "s1"],
+    }
+    run("archive", "other", cwd=project)
+    for words in kinds.values():
+        run("recall", *words, cwd=project)
+    rows = run("trace", "--json", cwd=project).json[::-1]
+    listed = run("trace", cwd=project).out.splitlines()[::-1]
+    assert [kind in line for kind, line in zip(kinds, listed, strict=True)] == [True] * 4
+    said = [" ".join(run("trace", row["id"], cwd=project).out.split()) for row in rows]
+    sentences = (
+        "stages of 1 lesson none is about that",
+        "stages retrieval was left out",
+        "stages the prompt holds no word that could be looked for",
+        "stages all that was selected fell: found 1, selected 1, admitted 0, excluded 1",
+    )
+    assert [sentence in one for sentence, one in zip(sentences, said, strict=True)] == [True] * 4
+
+
 def test_what_became_of_a_record_is_shown_with_it(project, recalled):
     told = {"schema": "rose.trace.v1", "id": recalled, "at": "x", "citations": ["testing/db"]}
     told["output"] = {"opened": ["testing/db", "other"], "used": []}

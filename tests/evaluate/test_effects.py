@@ -14,9 +14,11 @@ def a_case(n, used, kinds=("word:suite",), task="the suite"):
     return Case(f"s{n}", n, task=task, kinds=kinds, used=used)
 
 
+HITS = [("a", 3.0), ("b", 2.9), ("c", 2.8)]
+
+
 def effects_of(rules, cases):
-    hits = [("a", 3.0), ("b", 2.9), ("c", 2.8)]
-    return effects.effects(rules, cases, STANDING, PATHS, lambda _task: hits)
+    return effects.effects(rules, cases, STANDING, PATHS, lambda _task: HITS)
 
 
 def test_a_rule_is_told_what_it_brought_among_the_first_three():
@@ -40,4 +42,33 @@ def test_tasks_before_a_rule_was_born_or_without_use_say_nothing():
         a_case(7, ("d",), kinds=()),
         a_case(8, ("d",), task=""),
     ]
-    assert effects_of([young], cases)["r_00000a"] == effects.Effect()
+    assert effects_of([young], cases)["r_00000a"] == effects.Effect(young)
+
+
+def test_one_rule_alone_is_measured_as_it_is_among_all_and_no_other_task_is_searched():
+    other = a_rule("r_00000b", match=("word:docs",), targets=("nodes/c.md",))
+    twin = a_rule("r_00000c", match=("word:suite",), targets=("nodes/d.md",))
+    standing = {**STANDING, "r_00000c": Standing(helped=1, wasted=9)}
+    rules = [GOOD, other, twin]
+    cases = [a_case(1, ("d",)), a_case(2, ("c",), kinds=("word:docs",), task="the docs")]
+    asked = []
+
+    def search(task):
+        asked.append(task)
+        return HITS
+
+    def measured(only):
+        return effects.effects(rules, cases, standing, PATHS, search, only=only)
+
+    whole = measured(None)
+    assert asked == ["the suite", "the docs"]
+    for rule in rules:
+        asked.clear()
+        assert measured((rule.id,)) == {rule.id: whole[rule.id]}
+        assert asked == ["the docs" if rule is other else "the suite"]
+
+
+def test_a_rule_to_skip_a_lesson_is_met_and_changes_nothing():
+    skip = a_rule("r_00000b", match=("word:suite",), targets=("nodes/a.md",), effect="skip")
+    row = effects_of([skip], [a_case(1, ("a",))])["r_00000b"]
+    assert (row.met, row.changed) == (1, 0)

@@ -223,6 +223,19 @@ def test_cursors_document_has_its_own_form(event, also):
     assert document == {**also, "additional_context": json.loads(LAYER)}
 
 
+@pytest.mark.parametrize("host", wire.HOSTS)
+def test_a_line_for_the_person_goes_only_where_one_is_shown(host):
+    shown = host in wire.TELLS_PERSON
+    said = wire.document("UserPromptSubmit", LAYER, host, 'a "line"')
+    plain = json.loads(wire.document("UserPromptSubmit", LAYER, host))
+    assert json.loads(said) == {**plain, **({"systemMessage": 'a "line"'} if shown else {})}
+    alone = wire.document("UserPromptSubmit", "", host, "a line")
+    assert alone == ('{"systemMessage":"a line"}\n' if shown else "")
+    assert wire.document("UserPromptSubmit", "", host) == ""
+    long = json.loads(wire.document("UserPromptSubmit", LAYER, "codex", "x" * 9_000))
+    assert len(long["systemMessage"]) == wire.MOST_SAID_CHARS
+
+
 def test_the_sessions_of_exactly_those_hosts_are_queued_whose_transcripts_can_be_read():
     assert set(wire.READABLE) == set(registry.HOSTS)
     assert set(wire.HOSTS) == set(installation.HOSTS)

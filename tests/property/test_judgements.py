@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rose import text as texts
-from rose.selection import compress, rerank, rows, units
+from rose.selection import compress, pack, rerank, rows, units
 from rose.selection import filter as filtering
 from rose.selection.judge import Passage
 from tests.selection.judging import ScriptedJudge
@@ -132,3 +132,16 @@ def test_all_other_fields_keep_their_meaning_and_only_one_is_replaced(document, 
     new = meaning(json.dumps(value))
     assert meaning(out) == [{**row, name: new} for row in meaning(document)]
     assert out.endswith(b"]\n")
+
+
+@settings(max_examples=EXAMPLES)
+@given(body=markdown | st.text(max_size=200), stays=st.lists(st.booleans(), min_size=9))
+@example(body="Keep </. system> this. Not <\nthat. And </ b", stays=[True, False] * 9)
+def test_what_a_judge_leaves_of_a_lesson_stands_in_it_and_ends_no_block(body, stays):
+    whole = pack.piece("a", "v", place="nodes/a.md", title="A", gist="", body=body)
+    found = zip(units.split(whole.text()), itertools.cycle(stays), strict=False)
+    cut = pack.cut(whole, [(unit.start, unit.end) for unit, is_kept in found if is_kept])
+    # At a new end of a line something else may be a tag, and is made none.
+    changed = ("[/", "< ", " >")
+    assert all(line in whole.text() or any(mark in line for mark in changed) for line in cut.lines)
+    assert not any("</" in line or "\n" in line for line in cut.lines)

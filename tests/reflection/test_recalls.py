@@ -13,6 +13,7 @@ from rose.reflection import delivery
 from rose.reflection import observe as observing
 from rose.routing import ledger
 from rose.selection import pack, pipeline, trace
+from rose.selection.chosen import Named
 from rose.selection.pack import Budget
 from rose.selection.pipeline import Request, Shown
 from rose.store import lessons
@@ -190,3 +191,29 @@ def test_a_rule_cannot_quote_what_recall_served(scene):
     rows = [injected(record.text), *bash("rose recall x", f"$ rose recall\n{record.text}\n\nend")]
     transcript = registry.open_transcript(scene.session(1, PROMPT, *rows))
     assert not any("APP_DB_URL" in region.text for region in regions(transcript))
+
+
+class Names:
+    """A chooser that looked at one lesson and named another."""
+
+    name = "fork"
+
+    def choose(self, _query, holdings, _k):
+        lesson = next(one for one in holdings[0].shelf.lessons if one.id != DB)
+        looks = [("Read", [DB]), ("Grep", []), ("Read", ["gone/since"]), ("Read", None)]
+        return Named([lesson], (), [{"tool": t, "given": "", "nodes": nodes} for t, nodes in looks])
+
+
+def test_what_a_fork_looked_at_was_seen_by_name_and_never_opened_by_that(scene):
+    record = recall(scene, chooser=Names())
+    facts = observe(scene, injected(record.text), *bash(USE, "2 passed", second=2))
+    assert DB not in how(facts)
+    assert DB in [lesson.id for lesson in facts.listed]
+    assert ids(facts.used) == []
+
+
+def test_what_a_fork_looked_at_and_the_agent_opened_is_opened(scene):
+    recall(scene, chooser=Names())
+    facts = observe(scene, *read(f"nodes/{DB}.md", DB_LINE))
+    assert how(facts) == {DB: "read"}
+    assert DB not in [lesson.id for lesson in facts.listed]

@@ -69,8 +69,7 @@ def plain_bm25(documents, terms):
 
 def pages_of(documents):
     return [
-        index_rows.Page(f"nodes/{name}.md", name, "v", words, [])
-        for name, words in documents.items()
+        index_rows.Page(f"nodes/{name}.md", name, "v", words) for name, words in documents.items()
     ]
 
 
@@ -96,7 +95,7 @@ def test_scores_are_those_of_plain_bm25_over_all_indexes_together(documents, ter
     names = sorted(documents)
     halves = [{n: documents[n] for n in part} for part in (names[:parted], names[parted:])]
     made = [volume_of(half) for half in halves]
-    got = index_score.best([volume for _, volume in made], [None, None], terms, k, "text")
+    got = index_score.best([volume for _, volume in made], [None, None], terms, k)
     for connection, _ in made:
         connection.close()
     wanted = plain_bm25(documents, terms)
@@ -117,7 +116,7 @@ def test_what_is_not_read_through_still_counts_for_what_the_rarer_terms_found(
     connection, volume = volume_of(documents)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(index_score, "MOST_POSTINGS", most)
-        bounded = index_score.best([volume], [None], terms, 12, "text")
+        bounded = index_score.best([volume], [None], terms, 12)
     connection.close()
     exact = dict(plain_bm25(documents, terms))
     assert dict(bounded) == pytest.approx({name: exact[name] for name, _ in bounded})
@@ -131,12 +130,12 @@ def test_the_rarest_terms_choose_where_not_all_can_be_read(monkeypatch):
     with contextlib.closing(connection):
         assert [name for name, _ in _best(volume, ["common", "rare"])] == ["rare"]
         assert len(_best(volume, ["common"])) == 3
-        narrowed = index_score.best([volume], [{4, 5}], ["common", "rare"], 3, "text")
+        narrowed = index_score.best([volume], [{4, 5}], ["common", "rare"], 3)
         assert [name for name, _ in narrowed] == ["d03", "d04"]
 
 
 def _best(volume, terms):
-    return index_score.best([volume], [None], terms, 3, "text")
+    return index_score.best([volume], [None], terms, 3)
 
 
 def test_a_short_lesson_about_it_beats_a_long_one_that_mentions_it_twice(store):
@@ -156,10 +155,10 @@ def test_a_word_of_any_script_and_length_is_found(store, query):
     assert [name for name, _ in found(store, *texts.words(query))] == ["three"]
 
 
-def test_path_and_title_are_a_field_of_their_own_and_part_of_the_text(store):
-    assert [name for name, _ in found(store, "deploy", field="name")] == ["deploy/four"]
-    assert [name for name, _ in found(store, "deploy")] == ["deploy/four"]
-    assert found(store, "gamma", field="name") == []
+def test_path_and_title_are_found_and_count_for_more_than_the_text(store):
+    a_lesson_file(store, "nodes/five.md", "# Five\n\ndeploy\n")
+    a_lesson_file(store, "nodes/six.md", "# Deploy\n\nx\n")
+    assert [name for name, _ in found(store, "deploy")] == ["six", "deploy/four", "five"]
 
 
 def test_only_lessons_in_use_are_found(store):
@@ -292,7 +291,7 @@ def _foreign(store):
         other.execute(
             "CREATE TRIGGER t AFTER INSERT ON lessons BEGIN INSERT INTO ran VALUES(1); END"
         )
-        other.execute("INSERT INTO lessons VALUES(1, 'nodes/one.md', 'evil', 'v', 1, 1)")
+        other.execute("INSERT INTO lessons VALUES(1, 'nodes/one.md', 'evil', 'v', 1)")
         other.execute("INSERT INTO text(rowid, words) VALUES(1, 'alpha')")
         other.commit()
 
@@ -475,7 +474,7 @@ def test_a_new_way_to_cut_words_comes_with_a_new_version():
     cut = hashlib.sha256(" ".join(texts.words(sample)).encode()).hexdigest()[:8]
     tables = hashlib.sha256("".join(index_rows._SCHEMA).encode()).hexdigest()[:8]
     found = (index_rows.VERSION, cut, tables, index_rows.NAME_WEIGHT)
-    assert found == (1, "4ec7afcd", "cce7b34a", 3)
+    assert found == (2, "4ec7afcd", "2897b879", 3)
 
 
 def test_results_are_the_same_under_any_hash_seed(store):

@@ -8,6 +8,8 @@ import pytest
 
 from rose.errors import RoseError
 from rose.selection import pipeline
+from rose.selection.admit import Proposal
+from rose.selection.chosen import Selection
 from rose.selection.pack import Budget
 from rose.selection.pipeline import Request, Shown
 from rose.store import lessons
@@ -173,7 +175,7 @@ def test_a_session_that_holds_all_of_it_is_no_failure(store):
 
 def test_an_answer_is_the_selection_whatever_the_search_finds(store):
     canary = next(x for x in lessons.hold(store).shelf.lessons if x.id == "deploy/canary")
-    answer = [pipeline.Proposal(canary.id, canary.version)]
+    answer = Selection([Proposal(canary.id, canary.version)])
     request = Request("database", Budget(400))
     record, _ = pipeline.recall(request, [lessons.hold(store)], at="now", answer=answer)
     assert nodes(record.selected) == nodes(record.admitted) == ["deploy/canary"]

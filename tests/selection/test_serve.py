@@ -7,11 +7,15 @@ import json
 import pytest
 
 from rose import files, session
+from rose.errors import RoseError
 from rose.routing import layer
-from rose.selection import pack, serve, trace
+from rose.selection import pack, pipeline, reject, serve, trace
 from rose.selection.pipeline import Shown
 from rose.store import lessons
 from tests.factories import a_lesson_file, a_store
+from tests.selection import seen
+
+KEY = "AKIA" + "IOSFODNN7" + "QWERTYU"
 
 
 @pytest.fixture
@@ -22,10 +26,9 @@ def store(tmp_path):
     return made
 
 
-def given(store, held=None, beside="", prompt="the database"):
-    return serve.serve(
-        [lessons.hold(store)], prompt, session_id="s1", held=held or {}, beside=beside, at="now"
-    )
+def given(store, held=None, beside="", prompt="the database", told=()):
+    named = {"session_id": "s1", "held": held or {}, "beside": beside, "at": "now"}
+    return serve.serve([lessons.hold(store)], prompt, told=told, **named)
 
 
 def notes(path):
@@ -65,12 +68,64 @@ def test_a_note_of_lessons_leaves_the_layer_as_due_as_it_was(store, tmp_path):
     assert not session.is_due(notes(path), None, sent)
 
 
-def test_nothing_served_leaves_a_record_and_no_note(store, tmp_path):
-    path = tmp_path / "note.jsonl"
+def test_nothing_served_leaves_a_record_and_nothing_that_the_session_holds(store, tmp_path):
+    path = str(tmp_path / "note.jsonl")
     served = given(store, prompt="zebra")
-    served.write(store, str(path), "UserPromptSubmit", None)
-    assert (served.encoded, path.exists()) == ("", False)
+    served.write(store, path, "UserPromptSubmit", None)
+    assert (served.encoded, serve.shown(notes(path), None)) == ("", {})
     assert [row["failure"] for row in trace.latest(store, 5)] == ["nothing-eligible"]
+
+
+def test_the_person_is_told_of_each_kind_of_nothing_once_a_session(store, tmp_path):
+    path = str(tmp_path / "note.jsonl")
+    first = given(store, prompt="zebra")
+    assert first.notice == (
+        f"rose: nothing is served: of 1 lesson none is about that; `rose trace {first.record.id}`"
+    )
+    first.write(store, path, "UserPromptSubmit", None)
+    assert serve.kinds_told(notes(path)) == {"not-found"}
+    again = given(store, prompt="a giraffe", told=serve.kinds_told(notes(path)))
+    assert again.notice == ""
+    files.replace(store.config, "recall:\n  serve: bodies\n  max_tokens: 9\n")
+    fell = given(store, told=serve.kinds_told(notes(path)))
+    assert "all that was selected fell: found 1, selected 1, admitted 0" in fell.notice
+    fell.write(store, path, "UserPromptSubmit", None)
+    assert serve.kinds_told(notes(path)) == {"not-found", "excluded"}
+
+
+@pytest.mark.parametrize("prompt", ["the database", "the of"])
+def test_what_is_served_or_asks_for_nothing_is_no_matter_for_a_notice(store, tmp_path, prompt):
+    path = str(tmp_path / "note.jsonl")
+    served = given(store, prompt=prompt)
+    served.write(store, path, "UserPromptSubmit", None)
+    assert served.notice == ""
+    assert serve.kinds_told(notes(path)) == set()
+    held = given(store, serve.shown(notes(path), None), prompt=prompt)
+    assert (held.encoded, held.notice) == ("", "")
+
+
+def test_what_the_session_turned_down_is_left_out_and_said(store):
+    seen.searched(store, "the database")
+    done = {"query": "the database", "why": "no", "session": "s1", "at": seen.AT}
+    reject.reject([lessons.hold(store)], "db", **done)
+    served = given(store)
+    assert served.encoded == ""
+    assert served.record.excluded[0]["reason"] == "rejected-earlier"
+    assert "1 rejected-earlier" in served.notice
+
+
+class Failing:
+    def pick(self, *_: object):
+        raise RoseError("there is no index")
+
+
+def test_a_failure_is_told_each_time_with_its_reason_and_without_secrets(store):
+    request = pipeline.Request("database", pack.Budget(400))
+    held = [lessons.hold(store)]
+    record = pipeline.recall(request, held, at="now", selector=Failing()).record
+    said = serve.notice_of(record, f"no index for {KEY}", ["failed", "not-found"])
+    assert said.startswith("rose: degraded, the search failed: found 0, selected 0, admitted 0")
+    assert said.endswith("no index for [redacted:aws-key]")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from rose import files
+from rose import files, tail
 from rose.errors import RoseError, Unwritable
 from rose.selection import trace
 from rose.selection.windows import Window
@@ -187,22 +187,44 @@ def test_of_a_session_are_what_recall_left_in_it(tmp_path):
     assert trace.of_session(store, "s") == []
 
 
-def test_an_account_counts_each_stage(tmp_path):
-    shown = [trace.Candidate(name, "v", 1, 1.0, None) for name in "abcde"]
-    excluded = [
-        {"node": "a", "reason": "missing"},
-        {"node": "b", "reason": "over-budget"},
-        {"node": "c", "reason": "missing"},
-    ]
-    selected = [{"node": name} for name in "abcd"]
-    record = a_record(candidates=shown, selected=selected, admitted=["d"], excluded=excluded)
-    row = {**record.as_json(), "admitted": [{"node": "d"}]}
-    assert trace.account(row) == (
-        "found 5, selected 4, admitted 1, excluded 3 (2 missing, 1 over-budget), opened 2"
-    )
-    assert trace.account({"id": "t", "candidates": 7}) == (
-        "found 0, selected 0, admitted 0, excluded 0, opened 0"
-    )
+def test_what_one_session_left_comes_with_what_became_of_it(tmp_path):
+    store = a_store(tmp_path)
+    trace.append(store, a_record(id="t_1", kind="recall"))
+    trace.append(store, a_record(id="t_2", session="other"))
+    trace.append(store, a_record(id="t_3", query="t_1 and s"))
+    trace.conclude(store, {"id": "t_1"}, "later", {"opened": ["one"], "used": []}, [])
+    found = trace.in_session(store, "s")
+    assert [row["id"] for row in found] == ["t_1", "t_3"]
+    assert found[0]["output"] == {"opened": ["one"], "used": []}
+    assert list(trace.named(store, ["t_2", "t_9"])) == ["t_2"]
+    assert trace.named(store, []) == {}
+    assert trace.in_session(a_store(tmp_path, "empty"), "s") == []
+
+
+def test_of_more_ids_than_can_be_looked_for_each_is_found_all_the_same(tmp_path):
+    store = a_store(tmp_path)
+    for number in range(tail.MOST_MARKS + 9):
+        trace.append(store, a_record(id=f"t_{number}", query=str(number)))
+    wanted = [f"t_{number}" for number in range(tail.MOST_MARKS + 5)]
+    found = trace.named(store, [*wanted, "t_none"])
+    assert [*found] == wanted
+    assert [row["query"] for row in found.values()] == [name[2:] for name in wanted]
+
+
+def test_whatever_names_a_lesson_is_found(tmp_path):
+    store = a_store(tmp_path)
+    shown = trace.Candidate("one", "v1", 1, 2.5, None)
+    trace.append(store, a_record(id="t_1", candidates=[shown]))
+    trace.append(store, a_record(id="t_2", query="one"))
+    trace.append(store, a_record(id="t_3"))
+    assert [row["id"] for row in trace.about(store, ["one"])] == ["t_1", "t_2"]
+
+
+def test_a_record_of_another_major_schema_is_in_no_session(tmp_path):
+    store = a_store(tmp_path)
+    row = {**a_record().as_json(), "schema": "rose.trace.v2"}
+    files.append_line(store.selections, files.dump_json(row))
+    assert trace.in_session(store, "s") == []
 
 
 def test_a_candidate_says_what_each_feature_gave():
