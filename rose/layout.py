@@ -71,6 +71,11 @@ class Store:
         )
 
     @property
+    def lessons_changes(self) -> str:
+        """Return the file of what changed since the cache of lessons was written."""
+        return self.local + "/lessons.changes.json"
+
+    @property
     def skips(self) -> str:
         """Return the file that says what the lessons of skip rules were."""
         return self.local + "/skips.jsonl"

@@ -77,8 +77,7 @@ def scan(store: Store, settings: Settings, *, cache: bool = True) -> Shelf:
     """Return the lessons of a store; broken ones are among them, with a finding each."""
     found, findings = walk.walk(store, settings.lessons_paths)
     known = caching.load(store) if cache else {}
-    kept = {}
-    is_stale = len(known) != len(found)
+    kept, fresh = {}, {}
     readings: list[tuple[Found, Parsed]] = []
     for file in found:
         row = known.get(file.path)
@@ -88,15 +87,15 @@ def scan(store: Store, settings: Settings, *, cache: bool = True) -> Shelf:
             parsed = _read(store, file, findings)
             if parsed is None:
                 continue
-            is_stale = True
             row = caching.pack(file.stamp, parsed)
             if not racy.is_settled(file.stamp[1], read_ns):
                 readings.append((file, parsed))
                 continue
+            fresh[file.path] = row
         kept[file.path] = row
         readings.append((file, parsed))
-    if cache and is_stale and kept != known:
-        caching.save(store, kept)
+    if cache:
+        caching.save(store, known, kept, fresh)
     ids = _ids(store, readings, findings)
     lessons = [_lesson(store, file, parsed, ids[file.path]) for file, parsed in readings]
     for file, parsed in readings:

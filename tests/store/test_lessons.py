@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from rose import racy
+from rose import files, racy
 from rose.config import Settings
 from rose.errors import RoseError
 from rose.store import cache, lessons
@@ -169,6 +169,53 @@ def test_a_deleted_file_leaves_the_cache(put, store, scan, monkeypatch):
     assert list(cache.load(store)) == ["nodes/b.md"]
 
 
+@pytest.fixture
+def large(put, store, scan, monkeypatch):
+    """Return a store whose cache counts as large, all of it cached."""
+    monkeypatch.setattr(racy, "TICK_NS", 0)
+    monkeypatch.setattr(cache, "LEAST_APART", 4)
+    monkeypatch.setattr(cache, "LARGEST_SHARE", 0.5)
+    for number in range(8):
+        put(f"nodes/{number}.md", f"# {number}\n")
+    scan()
+    return store
+
+
+def test_in_a_large_store_a_change_is_written_apart_until_it_is_much(put, scan, large):
+    base = files.stat_stamp(large.lessons_cache)
+    put("nodes/1.md", "# One\n")
+    assert scan() == scan(use_cache=False)
+    os.unlink(os.path.join(large.base, "nodes/2.md"))
+    put("nodes/new.md", "# New\n")
+    assert scan() == scan(use_cache=False)
+    apart = files.stat_stamp(large.lessons_changes)
+    assert scan() == scan(use_cache=False)
+    assert sorted(cache.load(large)) == [f"nodes/{x}.md" for x in (*"0134567", "new")]
+    # The file itself is as it was, and what is known by now is not written again.
+    assert files.stat_stamp(large.lessons_cache) == base
+    assert files.stat_stamp(large.lessons_changes) == apart
+    for number in (3, 4, 5):
+        put(f"nodes/{number}.md", f"# Now {number}\n")
+    assert scan() == scan(use_cache=False)
+    assert files.stat_stamp(large.lessons_cache) != base
+    assert not os.path.exists(large.lessons_changes)
+
+
+def test_changes_that_stayed_behind_or_broke_change_no_result(put, scan, large):
+    put("nodes/1.md", "# One\n")
+    os.unlink(os.path.join(large.base, "nodes/2.md"))
+    scan()
+    left = files.read_bytes(large.lessons_changes)
+    put("nodes/1.md", "# Other\n")
+    put("nodes/2.md", "# Back\n")
+    os.unlink(large.lessons_cache)
+    wanted = scan()
+    assert wanted == scan(use_cache=False)
+    for content in (left, b"", b"{", left[:-2]):
+        put(".rose/local/lessons.changes.json", content)
+        assert scan() == scan() == wanted
+
+
 @pytest.mark.parametrize(
     "content",
     ["", "{", "[]", '{"v":1}', '{"v":99,"files":{}}', '{"v":1,"files":{"nodes/a.md":[1,2]}}'],
@@ -185,7 +232,7 @@ def test_a_cache_row_of_another_shape_is_read_anew(put, store, scan, monkeypatch
     first = scan()
     rows = cache.load(store)
     rows["nodes/a.md"][1] = [None] * 11
-    cache.save(store, rows)
+    cache.save(store, {}, rows, rows)
     assert scan() == first
 
 
