@@ -13,7 +13,7 @@ from rose import files
 from rose.check import quotes, review
 from rose.check.checks import Context, Draft, check_rule
 from rose.findings import Finding, Refused, errors
-from rose.routing import conditions, ledger, rules, skips, table, wording
+from rose.routing import conditions, features, ledger, rules, skips, table, wording
 from rose.routing import targets as target
 from rose.routing.rules import Rule
 
@@ -149,6 +149,13 @@ def _changes(old: Rule, new: Rule) -> dict[str, object | None]:
 
 
 def is_renewed(old: Rule, new: Rule) -> bool:
-    """Tell whether a reworded rule is another claim, whose record starts now."""
+    """Tell whether a reworded rule is another claim, whose record starts now.
+
+    One of reflection's that says what its match says, before and after, goes on with its record,
+    which is replayed with the match that it has now: docs/decisions/030.
+    """
+    is_replayed = all(features.says_match(rule.when, rule.match) for rule in (old, new))
+    if new.origin == "reflection" and is_replayed:
+        return old.effect != new.effect or set(old.match).isdisjoint(new.match)
     said = conditions.key(old.when), old.effect, frozenset(old.match)
     return said != (conditions.key(new.when), new.effect, frozenset(new.match))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MOST_FEATURES = 6
 MOST_TARGETS = 3
 # How often a condition must hold for a lesson that joins the targets of its rule.
-TARGET_PRECISION = 0.3
+TARGET_PRECISION = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +110,16 @@ def propose_from(
 
 
 def _missed(case: Case, used: Sequence[Lesson], ground: Ground) -> list[Lesson]:
-    """Return what was used and not offered by a rule that was delivered."""
-    offered = case.sent if case.delivered is None else case.delivered
-    delivered = [r for r in ground.rules if r.id in offered and r.effect == "prefer"]
-    return [lesson for lesson in used if not _covering(delivered, lesson.path)]
+    """Return what was used and not offered: by no delivered rule that the task met."""
+    there = case.sent if case.delivered is None else case.delivered
+    prefers = [rule for rule in ground.rules if rule.id in there and rule.effect == "prefer"]
+    met = [rule for rule in prefers if _is_met(rule, case)]
+    return [lesson for lesson in used if not _covering(met, lesson.path)]
+
+
+def _is_met(rule: Rule, case: Case) -> bool:
+    """Tell whether a task meets a rule's condition, as far as a machine can tell."""
+    return not rule.match or features.features_meet(rule.match, case.kinds)
 
 
 def _covering(rules: Iterable[Rule], path: str) -> list[Rule]:
@@ -134,6 +140,8 @@ def _may_lead(feature: str, lesson: Lesson, now: Now, ground: Ground) -> bool:
     """Tell whether a feature may stand in the match of a rule for a lesson."""
     if not now.claim(lesson.id, [feature]).is_precise or now.is_common(feature):
         return False
+    if now.is_chance(lesson.id, feature):
+        return False
     if features.fault(feature) is not None or ground.forgotten((feature,), (lesson.path,)):
         return False
     turned_down = (
@@ -150,7 +158,7 @@ def _operation(seed: _Seed, now: Now, case: Case, ground: Ground) -> Operation |
         return None
     standing = [r for r in ground.rules if r.effect == "prefer" and _is_live(r)]
     covering = _covering(standing, seed.lesson.path)
-    if any(not r.match or features.features_meet(r.match, case.kinds) for r in covering):
+    if any(_is_met(rule, case) for rule in covering):
         # The rule is there and applies; it was not sent this once.
         return None
     if any(rule.status == "proposed" for rule in covering):
@@ -167,8 +175,7 @@ def _is_worded_by_code(rule: Rule) -> bool:
         rule.origin == "reflection"
         and rule.approval is None
         and rule.status == "active"
-        and bool(rule.match)
-        and rule.when == features.when_from_match(rule.match)
+        and features.says_match(rule.when, rule.match)
     )
 
 
@@ -203,7 +210,7 @@ def _wider_match(rule: Rule, seed: _Seed, now: Now, ground: Ground) -> Operation
     match = _best_match(seed, now, ground, rule.match)
     when = features.when_from_match(match)
     lesson = seed.lesson.id
-    # Another condition is another claim, and begins its record anew: not for nothing.
+    # The file is not changed for nothing.
     if now.claim(lesson, match).worth <= now.claim(lesson, rule.match).worth:
         return None
     if _same_condition(when, [one for one in ground.rules if one != rule]):

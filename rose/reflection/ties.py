@@ -5,6 +5,7 @@ Added up case by case, so that a stream of sessions costs no more than its lengt
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from rose.routing import features
@@ -21,7 +22,12 @@ COMMON_SHARE = 4
 COMMON_SLACK = 3
 # What leading a session astray costs beside what leading it right is worth. A reader loses
 # little by a rule that does not hold this once (docs/measurements.md).
-WASTE = 0.2
+WASTE = 0.3
+# How many of a task's features may seem tied to a lesson by chance. A long prompt has many, and
+# some of them always came with something before.
+CHANCE = 0.05
+# As if so many more tasks without a feature had not used the lesson: a young record has few.
+CHANCE_SLACK = 40
 
 
 class Claim(NamedTuple):
@@ -95,6 +101,16 @@ class Now:
         limit = (self._past.size() + 1) / COMMON_SHARE + COMMON_SLACK
         return len(self._meeting(feature)) > limit
 
+    def is_chance(self, lesson: str, feature: str) -> bool:
+        """Tell whether a tie is what chance may bring among as many features as the case has.
+
+        Chance is how often the lesson is used where the feature is missing.
+        """
+        hits, cases = self.claim(lesson, [feature])
+        elsewhere = self._past.size() + 1 - cases + CHANCE_SLACK
+        rate = (len(self._using(lesson)) - hits) / elsewhere
+        return _at_least(hits, cases * rate) * len(self.kinds) > CHANCE
+
     def beside(self, lesson: str) -> list[str]:
         """Return every feature that came with a lesson, sorted."""
         past = (self._past.kinds(number) for number in self._past.using(lesson))
@@ -107,3 +123,12 @@ class Now:
     def _using(self, lesson: str) -> set[int]:
         known = self._past.using(lesson)
         return known | {self._past.size()} if lesson in self._lessons else known
+
+
+def _at_least(times: int, expected: float) -> float:
+    """Return the probability that something rare happens so often, by Poisson's law."""
+    term, below = math.exp(-expected), 0.0
+    for number in range(times):
+        below += term
+        term *= expected / (number + 1)
+    return max(0.0, 1 - below)

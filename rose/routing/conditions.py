@@ -71,7 +71,7 @@ def named_lesson(
     other names only as the whole condition or with a judgement. What code renders from `match`
     is what it saw of tasks.
     """
-    if match and when == features.when_from_match(match):
+    if features.says_match(when, match):
         return None
     names = [target.strip(token) for token in wording.condition(when).split()]
     for name in names:

@@ -103,6 +103,11 @@ def when_from_match(match: Sequence[str]) -> str:
     return f"the task {either(groups)}" if groups else ""
 
 
+def says_match(when: str, match: Sequence[str]) -> bool:
+    """Tell whether a condition says what a `match` stands for and nothing else."""
+    return bool(match) and when == when_from_match(match)
+
+
 def either(items: Sequence[str]) -> str:
     """Return some things as one of them, in words."""
     return " or ".join(filter(None, [", ".join(items[:-1]), items[-1]]))

@@ -10,7 +10,7 @@ from rose.check import accept
 from rose.check.checks import Context, Draft
 from rose.errors import Unwritable
 from rose.findings import Refused
-from rose.routing import ledger, table, targets
+from rose.routing import features, ledger, table, targets
 from rose.routing.rules import Evidence
 from tests.factories import a_ledger_line
 from tests.routing.samples import a_rule, a_store, put, regions, tree, write
@@ -123,6 +123,30 @@ def test_a_record_goes_on_when_only_the_targets_are_widened(tmp_path):
     then = "read nodes/testing/ and nodes/deploy/"
     taught = _teach(store, when="Old", then=then, replaces="r_0000aa").rule
     assert (taught.born, taught.targets) == (2, ("nodes/testing/", "nodes/deploy/"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "born"),
+    [
+        (("word:a",), ("word:a", "word:b"), 2),
+        (("word:a", "word:b"), ("word:a",), 2),
+        (("word:a",), ("word:b",), 1),
+    ],
+)
+def test_a_condition_that_only_its_match_says_goes_on_with_its_record(tmp_path, old, new, born):
+    """The record is replayed with the match, unless nothing is left of what it was."""
+    store = a_store(tmp_path)
+    a_ledger_line(store, lambda _: {"v": 1, "session": "s"})
+    path = "nodes/testing/"
+    quote = Evidence("s", "tests")
+    standing = {"targets": (path,), "evidence": (quote,), "origin": "reflection"}
+    when = features.when_from_match(old)
+    put(store, a_rule("r_0000aa", when=when, match=old, born=2, **standing))
+    given = {"match": new, "origin": "reflection", "evidence": (quote,), "replaces": "r_0000aa"}
+    draft = Draft("", f"read {path}", **given)
+    context = _context(store, regions={"s": regions("tests")})
+    taught = accept.accept_rule(store, draft, context, **NOW).rule
+    assert (taught.match, taught.born) == (new, born)
 
 
 def test_earlier_evidence_stays_valid_when_a_rule_is_widened(tmp_path):

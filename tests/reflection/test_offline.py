@@ -93,15 +93,33 @@ def test_a_feature_of_more_than_a_quarter_of_all_cases_says_too_little():
     assert propose(NOW, [BEFORE, *often]) is None
 
 
-def test_a_lesson_that_a_delivered_rule_offered_needs_no_rule():
-    case = Case("s2", 2, kinds=("word:suite",), used=("testing/db",), delivered=("r_000001",))
-    rule = a_rule(match=("word:other",))
+@pytest.mark.parametrize("offered", [{"delivered": ("r_000001",)}, {"sent": ("r_000001",)}])
+@pytest.mark.parametrize("match", [("word:suite",), ()])
+def test_a_lesson_that_a_rule_offered_needs_no_rule(offered, match):
+    """Where delivery is unknown what was sent counts; a condition in words alone is met."""
+    known = {"delivered": None, **offered}
+    case = Case("s2", 2, kinds=("word:suite",), used=("testing/db",), **known)
+    rule = a_rule(match=match, when="the suite is run")
     assert propose(case, [BEFORE], [rule]) is None
 
 
-def test_where_delivery_is_unknown_what_was_sent_counts_as_offered():
-    case = Case("s2", 2, kinds=("word:suite",), used=("testing/db",), sent=("r_000001",))
-    assert propose(case, [BEFORE], [a_rule(match=("word:other",))]) is None
+def test_a_delivered_rule_for_other_tasks_offers_nothing_and_is_widened():
+    case = Case("s2", 2, kinds=("word:suite",), used=("testing/db",), delivered=("r_000001",))
+    found = propose(case, [BEFORE], [a_rule(match=("word:other",))])
+    assert (found.kind, found.rule.id) == ("widen-match", "r_000001")
+    assert "word:suite" in found.match
+
+
+def test_of_many_words_one_that_fits_by_chance_is_not_taken():
+    """The lesson is as common without the word as with it; a short task may still say so."""
+    words = [f"word:w{number}" for number in range(30)]
+    past = [
+        *(a_case(n, ["word:suite"], [DB] if n < 3 else [LINKS]) for n in range(1, 5)),
+        *(a_case(n, [f"word:x{n}"], [DB] if n % 5 == 0 else [LINKS]) for n in range(5, 60)),
+    ]
+    assert propose(a_case(60, ["word:suite", *words], [DB]), past) is None
+    rare = [case for case in past if case.n < 5 or DB[6:-3] not in case.used]
+    assert propose(a_case(60, ["word:suite", *words], [DB]), rare) is not None
 
 
 def test_a_name_in_the_lesson_decides_between_equal_features():
@@ -150,7 +168,8 @@ def test_a_full_match_loses_its_weakest_feature_to_a_clearly_better_one():
     match = tuple(f"word:w{n}" for n in range(6))
     strong = [a_case(n + 10, [f"word:w{n}"], [DB]) for n in range(1, 6)]
     strong += [a_case(n + 20, [f"word:w{n}"], [DB]) for n in range(1, 6)]
-    found = propose(NOW, [BEFORE, *strong], [a_rule(match=match)])
+    others = [a_case(n, ["word:x"]) for n in range(40, 140)]
+    found = propose(NOW, [BEFORE, *strong, *others], [a_rule(match=match)])
     assert found.match == (*match[1:], "word:suite")
 
 
@@ -255,8 +274,8 @@ def test_a_feature_that_leads_nowhere_new_is_left_out():
 
 def test_a_feature_that_would_mislead_more_than_it_leads_is_left_out():
     rare = [a_case(n, ["word:db"], [DB]) for n in (3, 4)]
-    noise = [a_case(n, ["word:db"], [LINKS]) for n in range(10, 18)]
-    others = [a_case(n, ["word:x"]) for n in range(20, 60)]
+    noise = [a_case(n, ["word:db"], [LINKS]) for n in range(10, 16)]
+    others = [a_case(n, ["word:x"]) for n in range(20, 140)]
     assert "word:db" in propose(NOW, [BEFORE, *rare, *noise, *others]).match
     noise += [a_case(18, ["word:db"], [LINKS])]
     assert propose(NOW, [BEFORE, *rare, *noise, *others]).match == ("word:suite",)

@@ -222,7 +222,7 @@ def test_the_same_target_widens_the_rule_that_is_there(scene):
     [widened] = scene.rules()
     assert widened.match == ("word:integration", "command:pytest")
     assert widened.when == "the task mentions `integration` or runs `pytest`"
-    assert widened.born == outcome.n
+    assert widened.born == outcome.n - 1
     assert [item.session for item in widened.evidence[2:]] == [session_id(1)] * 2
 
 

@@ -51,5 +51,25 @@ def test_two_ties_and_a_fifth_are_the_least(claim, is_precise):
     assert claim.is_precise is is_precise
 
 
-def test_a_miss_takes_a_fifth_of_what_a_hit_gives():
-    assert Claim(2, 7).worth == pytest.approx(1)
+def test_a_miss_takes_three_tenths_of_what_a_hit_gives():
+    assert Claim(2, 7).worth == pytest.approx(0.5)
+
+
+def test_what_is_used_everywhere_is_tied_to_a_word_by_chance_alone():
+    """Two of three tasks that say so used it; of the others none did, or all."""
+    now = a_case(40, ["word:tests"], "db")
+    seldom = [*PAST[:2], *(a_case(n, [f"word:x{n}"], "links") for n in range(4, 40))]
+    often = [*PAST[:2], *(a_case(n, [f"word:x{n}"], "db") for n in range(4, 40))]
+    assert not Ties(seldom).with_case(now).is_chance("db", "word:tests")
+    assert Ties(often).with_case(now).is_chance("db", "word:tests")
+
+
+def test_the_more_a_task_says_the_more_of_it_fits_by_chance():
+    past = [
+        *PAST[:2],
+        *(a_case(n, [f"word:x{n}"], "db" if n % 12 == 0 else "links") for n in range(4, 40)),
+    ]
+    short = a_case(40, ["word:tests"], "db")
+    long = a_case(40, ["word:tests", *(f"word:y{number}" for number in range(20))], "db")
+    assert not Ties(past).with_case(short).is_chance("db", "word:tests")
+    assert Ties(past).with_case(long).is_chance("db", "word:tests")
