@@ -2,7 +2,8 @@
 
     python benchmarks/recall_hook.py [RUNS]
 
-CPU of whole processes, alternated. *new*: a prompt of a session of its own, which is served text;
+CPU of whole processes, alternated. *new*: a prompt of a session of its own, which is served lessons
+of which some word was never served before; *known*: one that is served what another session was;
 *held*: a prompt whose lessons the session holds. The index is made and fresh.
 """
 
@@ -69,6 +70,7 @@ def measure(count: int, runs: int) -> None:
         on = alternate(
             runs,
             new=lambda number: hook(f"n{number}", some_words()),
+            known=lambda number: hook(f"k{number}", same),
             held=lambda _: hook("same", same),
         )
         late = sum("deadline" in str(line) for _, line in files.read_jsonl(store.log))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rose import files, frontmatter
 from rose.errors import RoseError, UsageError
@@ -36,7 +36,7 @@ SELECTORS = ("embedded", "fork", "agent")
 JUDGES = ("off", "local", "claude", "codex", "openai", "command")
 # The host ends the hook that rose installs after 10 s, and the rest of it needs some of them.
 MAX_HOOK_S = 8
-HOOK_S_HELP = "how long a prompt may wait for a fork or a judge"
+HOOK_S_HELP = "how long a prompt may wait for recall, a fork or a judge"
 SPENDS = (
     ("calls_per_day", MOST_CALLS, "calls in 24 hours"),
     ("tokens_per_day", MOST, "tokens in 24 hours"),
@@ -55,7 +55,7 @@ class Settings:
     routing_max_tokens: int = 800
     routing_repeat: str = "when-absent"
     routing_review: str = "auto"
-    recall_serve: str = "off"
+    recall_serve: Literal["off", "pointers", "bodies"] = "off"
     recall_max_tokens: int = 400
     recall_selector: str = "embedded"
     recall_judge: str = "off"

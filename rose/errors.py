@@ -29,3 +29,7 @@ class Locked(RoseError):
 
 class Unwritable(RoseError):
     """The disk refused a write; what was there before is intact."""
+
+
+class Deadline(BaseException):
+    """The hook's time is up; no `except Exception` may keep it."""

@@ -16,9 +16,13 @@ from rose.findings import Finding, Refused
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+# What is found of a header that YAML refuses and that was read line by line.
+RECOVERED = "frontmatter-recovered"
+READ_ALL_THE_SAME = "rose reads the header line by line all the same."
 MAX_HEADER_CHARS = 100_000
 MAX_DEPTH = 50
 _FENCE = re.compile(r"---[ \t]*")
+_CLOSING = re.compile(r"^---[ \t]*\r*$\n?", re.MULTILINE)
 _CONFLICT = re.compile(r"(<{7}|>{7}|\|{7})( |$)|={7}$")
 
 
@@ -45,28 +49,28 @@ class Entry:
 
 
 def split(text: str) -> Document:
-    """Take a text apart at its `---` lines; without two of them it is all body."""
+    """Take a text apart at its `---` lines; without two of them it is all body.
+
+    A header that cannot be read is one still. What begins with a blank line and holds no key
+    stands between two rules in prose.
+    """
     bom = "\ufeff" if text.startswith("\ufeff") else ""
-    lines = text[len(bom) :].splitlines(keepends=True) if "\n" in text else [text[len(bom) :]]
-    lines = _rejoin(lines)
-    newline = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
-    if lines and _FENCE.fullmatch(lines[0].rstrip("\r\n")):
-        for number, line in enumerate(lines[1:], 1):
-            if _FENCE.fullmatch(line.rstrip("\r\n")):
-                header, body = "".join(lines[1:number]), "".join(lines[number + 1 :])
-                return Document(bom, lines[0], header, line, body, newline)
-    return Document(bom, "", None, "", text[len(bom) :], newline)
+    start = len(bom)
+    # Only a line feed ends a line in a file.
+    first = (text.find("\n", start) + 1) or len(text)
+    opening = text[start:first]
+    newline = "\r\n" if opening.endswith("\r\n") else "\n"
+    if _FENCE.fullmatch(opening.rstrip("\r\n")):
+        closing = _CLOSING.search(text, first)
+        if closing is not None and not _is_prose(text[first : closing.start()]):
+            header, body = text[first : closing.start()], text[closing.end() :]
+            return Document(bom, opening, header, closing[0], body, newline)
+    return Document(bom, "", None, "", text[start:], newline)
 
 
-def _rejoin(lines: list[str]) -> list[str]:
-    """Undo `splitlines` at anything but a line feed: only that ends a line in a file."""
-    joined: list[str] = []
-    for line in lines:
-        if joined and not joined[-1].endswith("\n"):
-            joined[-1] += line
-        else:
-            joined.append(line)
-    return joined
+def _is_prose(header: str) -> bool:
+    lines = [line.rstrip("\r").rstrip() for line in header.split("\n")]
+    return not lines[0] and any(lines) and not any(map(recovery.KEY_LINE.fullmatch, lines))
 
 
 def read(text: str, where: str) -> tuple[dict[str, Any], str, list[Finding]]:
@@ -129,9 +133,7 @@ def load(text: str, where: str, *, first_line: int = 1) -> tuple[dict[str, Any],
         recovered = recovery.recover(text)
         if recovered is None:
             return {}, [fault]
-        mild = Finding(
-            "frontmatter-recovered", fault.where, fault.message, fault.repair, severity="warning"
-        )
+        mild = Finding(RECOVERED, fault.where, fault.message, READ_ALL_THE_SAME, severity="warning")
         return recovered, [mild]
     return {entry.key: entry.value for entry in entries}, []
 

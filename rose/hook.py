@@ -18,19 +18,17 @@ from rose.routing import compiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from rose.backends.options import Options
-    from rose.selection import aides, serve
+    from rose import aside
+    from rose.config import Settings
+    from rose.selection import aides
 
 MAX_LOG_BYTES = 1 << 20
+MOST_PROBLEM_CHARS = 500
 # Of the time that a prompt waits, what the interpreter takes to start, and the least of the whole.
 START_S = 0.5
 LEAST_WAIT_S = 2
-# No time at all would take the alarm back.
-SOON_S = 0.001
-# Nothing that goes into the record is worth the layer.
-LOCK_WAIT_S = 0.1
 MOST_PATH_CHARS = 4096
 
 
@@ -172,81 +170,84 @@ def rebuild(stores: layout.Stores) -> Mapping[str, object]:
 
 def recall(
     turn: wire.Turn,
-    beside: str,
+    layer: Mapping[str, object],
     notes: Sequence[Mapping[str, object]],
+    line: aside.Line,
     *,
+    is_due: bool,
     is_kept: bool,
-    set_alarm: Callable[[float], None],
-) -> serve.Served | None:
-    """Return what a prompt is given of the lessons beside a block; None without a prompt.
+) -> None:
+    """Answer what a prompt is given of the lessons, and record it once it was printed.
 
-    `is_kept` says that the session still holds what it was given before. `set_alarm` puts the
-    deadline off, where a person has set that a prompt waits for a model.
+    `is_due` says that the layer goes with it, `is_kept` that the session still holds what it was
+    given before. The hook waits no longer where this process is ended.
     """
     prompt = wire.text_of(turn.payload, "prompt")
     if not prompt.strip():
-        return None
+        line.answer({})
+        return
     _load_packages()
-    from rose.backends import options
-    from rose.selection import serve
     from rose.store import lessons
 
-    held = options.options_of(turn.stores, turn.environ)
-    if held.settings.recall_selector == "agent":
-        # As the home store has it: the project's own word stands in the compiled layer.
-        return None
-    given = serve.serve(
-        [lessons.hold(store) for store in turn.stores.present()],
-        prompt,
-        session_id=wire.session_of(turn.payload),
-        held=serve.shown(notes if is_kept else [], turn.agent()),
-        told=serve.kinds_told(notes),
-        beside=beside,
-        at=session.now(),
-        aides=_aides(turn, held, set_alarm),
-    )
-    if given.problem:
-        log(turn.stores.first(), turn.event, turn.host, f"recall: {given.problem}")
-    return given
+    store = turn.stores.first()
+    holdings = [lessons.hold(one) for one in turn.stores.present()]
+    who = _aides(turn, [one.settings for one in holdings], str(layer["block"]), line)
+    from rose.selection import serve
+
+    name, at = wire.session_of(turn.payload), session.now()
+    try:
+        given = serve.serve(
+            holdings,
+            prompt,
+            session_id=name,
+            held=serve.shown(notes if is_kept else [], turn.agent()),
+            told=serve.kinds_told(notes),
+            beside=str(layer["block"]) if is_due else "",
+            at=at,
+            aides=who,
+        )
+        encoded = given.beside(str(layer["encoded"]) if is_due else "")
+        said = {"encoded": encoded, "said": given.notice, "problem": given.problem}
+        is_printed = line.answer(said)
+    except SystemExit:
+        serve.record_unserved(holdings, prompt, session_id=name, at=at)
+        raise
+    if is_printed:
+        given.write(store, turn.note_path(store), turn.event, turn.agent())
 
 
 def _aides(
-    turn: wire.Turn, held: Options, set_alarm: Callable[[float], None]
+    turn: wire.Turn, known: Sequence[Settings], block: str, line: aside.Line
 ) -> aides.Aides | None:
     """Return whom recall asks besides the record, None where a person has set nobody."""
-    settings, store = held.settings, turn.stores.first()
-    is_set = settings.recall_selector == "fork" or settings.recall_judge != "off"
-    if not is_set or not held.is_trusted:
+    if not any(map(_asks, known)):
         return None
-    import signal
+    from rose.backends import options
 
-    from rose.reflection import spend
+    held = options.options_of(turn.stores, turn.environ)
+    if not held.is_trusted:
+        return None
+    # How long other hosts wait was never tried.
+    most_s = held.settings.recall_timeout_s if turn.host in wire.READABLE else LEAST_WAIT_S
+    end = turn.began + most_s - START_S
+    line.wait_until(end)
     from rose.selection import aides
 
-    # A host that breaks the prompt off ends the hook; what the hook began ends with it.
-    signal.signal(signal.SIGTERM, _stop)
-    # How long other hosts wait was never tried.
-    most_s = settings.recall_timeout_s if turn.host in wire.READABLE else LEAST_WAIT_S
-    end = turn.began + most_s - START_S
-    set_alarm(max(end - time.monotonic(), SOON_S))
     scene = aides.Scene(
         turn.host,
         wire.session_of(turn.payload),
         wire.text_of(turn.payload, "transcript_path"),
         wire.directory_of(turn.payload),
-        str((compiled.read(store.layer) or {}).get("block", "")),
+        block,
         lambda: end - time.monotonic(),
     )
-    return aides.named(
-        held,
-        turn.environ,
-        scene,
-        lambda name: spend.Meter(store, settings, name, LOCK_WAIT_S),
-    )
+    return aides.named(held, turn.environ, scene, turn.stores.first())
 
 
-def _stop(*_: object) -> None:
-    raise SystemExit
+def _asks(settings: Settings) -> bool:
+    """Tell whether a store would have a prompt wait longer, or for somebody."""
+    is_longer = settings.recall_timeout_s > LEAST_WAIT_S
+    return is_longer or settings.recall_selector == "fork" or settings.recall_judge != "off"
 
 
 def _load_packages() -> None:
@@ -287,5 +288,8 @@ def log(store: layout.Store, event: str, host: str, problem: str) -> None:
     if found is not None and found[2] > MAX_LOG_BYTES:
         kept = files.read_bytes(store.log)[-MAX_LOG_BYTES // 2 :]
         files.replace(store.log, kept.partition(b"\n")[2])
-    line = {"v": 1, "at": session.now(), "event": event, "host": host, "problem": problem[:500]}
+    from rose import redact
+
+    said = redact.beginning(problem, MOST_PROBLEM_CHARS)
+    line = {"v": 1, "at": session.now(), "event": event, "host": host, "problem": said}
     files.append_line(store.log, files.dump_json(line))

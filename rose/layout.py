@@ -55,16 +55,22 @@ class Store:
         self.ledger_cache = local + "ledger.json"
         self.standings_cache = local + "standings.json"
         self.costs_cache = local + "tokens.json"
+        self.words_cache = local + "words.json"
         self.selection_cache = local + "selection.json"
         self.search = local + "search.db"
         self.search_state = local + "search.json"
         self.search_lock = local + "search.lock"
-        self.caches = (
+
+    @property
+    def caches(self) -> tuple[str, ...]:
+        """Return the files that only save time."""
+        return (
             self.lessons_cache,
             self.rules_cache,
             self.ledger_cache,
             self.standings_cache,
             self.costs_cache,
+            self.words_cache,
             self.selection_cache,
             self.search_state,
             self.search,

@@ -10,6 +10,7 @@ import os
 import time
 
 from rose import files, layout, session
+from rose.errors import Deadline
 from rose.hosts import wire
 from rose.routing import compiled
 
@@ -17,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rose.selection.serve import Served
+    from rose.recalled import Recalled
 
 # The host waits: payload, work and fall-back share two seconds less the interpreter's own start.
 STDIN_S = 0.8
@@ -30,8 +31,8 @@ DEFAULT_HOST = "claude-code"
 IF_TRUSTED = "--if-trusted"
 
 
-class Deadline(BaseException):
-    """The hook's time is up; no `except Exception` may keep it."""
+# The one call of this process, for the last moment.
+_running: list[wire.Turn] = []
 
 
 def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
@@ -42,6 +43,7 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     turn = wire.Turn(event, host, environ)
     turn.needs_trust = IF_TRUSTED in arguments
     turn.out = _take_stdout()
+    _running[:] = [turn]
     try:
         _run(turn)
     except Deadline:
@@ -123,7 +125,9 @@ def _ring(*_: object) -> None:
 
 
 def _leave(*_: object) -> None:
-    # Whatever still holds us: the host gets its answer, and the next hook another try.
+    # Whatever still holds us: the host gets what is in hand, and the next hook another try.
+    for turn in _running:
+        turn.write(turn.spare)
     os._exit(0)
 
 
@@ -236,34 +240,22 @@ def send(
     is_due = bool(layer["block"]) and (
         path is None or not is_kept or session.is_due(notes, turn.agent(), layer)
     )
-    block, encoded = (layer["block"], layer["encoded"]) if is_due else ("", "")
-    more = _recalled(turn, str(block), notes, is_kept=is_kept) if serves else None
-    encoded = str(encoded)
-    if isinstance(more, str):
-        said = f"rose: degraded, recall gave nothing: {more}"
-    elif more is not None:
-        encoded, said = more.beside(encoded), more.notice
+    encoded = str(layer["encoded"]) if is_due else ""
+    more: Recalled | None = None
+    if serves:
+        from rose import recalled
+
+        turn.spare = wire.document(turn.event, encoded, turn.host)
+        more = recalled.Recalled(turn, layer, notes, is_due=is_due, is_kept=is_kept)
+        more.hear(_set_alarm)
+        encoded, said = more.encoded or encoded, more.said
     turn.write(wire.document(turn.event, encoded, turn.host, said))
     if path is not None and is_due:
         files.append_line(path, session.sent_line(turn.event, turn.agent(), layer))
-    if isinstance(more, str):
-        _log(turn, f"recall: {more}; the layer went alone")
-    elif more is not None:
-        more.write(store, path, turn.event, turn.agent())
-
-
-def _recalled(
-    turn: wire.Turn, block: str, notes: Sequence[Mapping[str, object]], *, is_kept: bool
-) -> Served | str | None:
-    """Return what recall serves beside a block, or why there is none."""
-    try:
-        from rose import hook
-
-        return hook.recall(turn, block, notes, is_kept=is_kept, set_alarm=_set_alarm)
-    except Deadline:
-        return "the deadline came first"
-    except Exception as error:  # noqa: BLE001 - the layer does not depend on it
-        return f"{type(error).__name__}: {error}"
+    if more is not None:
+        more.end(path)
+        if more.problem:
+            _log(turn, f"recall: {more.problem}")
 
 
 def _fall_back(turn: wire.Turn, problem: str, *, late: bool = False) -> None:

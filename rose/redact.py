@@ -8,13 +8,14 @@ UUIDs and commit ids stay. The patterns are in rose.shapes; here each match is j
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rose import shapes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 MARK = "[redacted:"
 _LONGEST_SHOWN = 2_000
@@ -31,17 +32,42 @@ class Secret:
 
 def redact(text: str) -> str:
     """Return the text with each secret replaced by `[redacted:KIND]`."""
+    return _marked(text, find(text), len(text))
+
+
+def _marked(text: str, secrets: Sequence[Secret], end: int) -> str:
+    """Return a text as far as an end, with a mark for each secret that begins before it."""
     parts = []
     done = 0
-    for secret in find(text):
-        parts += [text[done : secret.start], f"{MARK}{secret.kind}]"]
-        done = secret.end
-    return "".join([*parts, text[done:]])
+    for secret in secrets:
+        if secret.start < end:
+            parts += [text[done : secret.start], f"{MARK}{secret.kind}]"]
+            done = secret.end
+    return "".join([*parts, text[done:end]])
 
 
 def beginning(text: str, most_chars: int) -> str:
-    """Return the first characters of a text without secrets: none is cut before it is known."""
-    return redact(text[: most_chars + _LONGEST_SHOWN])[:most_chars]
+    """Return the first characters of a text without secrets: none is cut before it is known.
+
+    Nothing is shown from beyond them, where a secret may be cut, however much a mark saves.
+    """
+    return _marked(text, find(text[: most_chars + _LONGEST_SHOWN]), most_chars)[:most_chars]
+
+
+def quoted(value: str, most_chars: int = 60) -> str:
+    """Return the beginning of a value as a message quotes it."""
+    return repr(beginning(value, most_chars))
+
+
+def throughout(value: Any, clean: Callable[[str], str] = redact) -> Any:
+    """Return a value of JSON with every text in it cleaned, in the first place of secrets."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Mapping):
+        return {name: throughout(part, clean) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [throughout(part, clean) for part in value]
+    return value
 
 
 def holds_secret(text: str) -> bool:
@@ -74,7 +100,8 @@ def _candidates(text: str) -> Iterator[Secret]:
 
 def _accepted(shape: shapes.Shape, text: str) -> Iterator[Secret]:
     judge = _JUDGEMENTS[shape.judgement]
-    match = shape.pattern.search(text)
+    pattern = shape.compiled()
+    match = pattern.search(text)
     while match:
         group = match.lastgroup or 0
         start, end = match.span(group)
@@ -86,7 +113,7 @@ def _accepted(shape: shapes.Shape, text: str) -> Iterator[Secret]:
                 rest = _DELIMITER.search(text, end)
                 following = end = rest.start() if rest else len(text)
             yield Secret(shape.kind, start, end)
-        match = shape.pattern.search(text, following)
+        match = pattern.search(text, following)
 
 
 _DELIMITER = re.compile(r"[\s\"'`,;<>|&\\)\]}]")

@@ -39,6 +39,12 @@ def parts(ref: str, known: Sequence[str]) -> list[list[str]]:
     return [exact, _containing(ref, known) if len(ref) >= MIN_PART else []]
 
 
+def beginnings(ref: str, known: Sequence[str]) -> list[list[str]]:
+    """Return the readings of a reference that may be the id itself or the beginning of it."""
+    exact = [name for name in known if name == ref]
+    return [exact, [name for name in known if len(ref) >= MIN_PART and name.startswith(ref)]]
+
+
 def _containing(ref: str, known: Sequence[str]) -> list[str]:
     return [name for name in known if ref and ref.casefold() in name.casefold()]
 

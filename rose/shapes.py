@@ -25,8 +25,11 @@ class Shape:
     kind: str
     judgement: Judgement
     hints: tuple[str, ...]
-    pattern: re.Pattern[str]
+    pattern: str
     any_case: bool
+
+    def compiled(self) -> re.Pattern[str]:
+        return _compiled(self.pattern)
 
 
 @functools.cache
@@ -43,8 +46,13 @@ def table() -> tuple[Shape, ...]:
 
 
 def _shape(kind: str, judgement: Judgement, hints: str, pattern: str) -> Shape:
-    compiled = re.compile(pattern, re.ASCII)
-    return Shape(kind, judgement, tuple(hints.split()), compiled, "(?i" in pattern)
+    return Shape(kind, judgement, tuple(hints.split()), pattern, "(?i" in pattern)
+
+
+@functools.cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    # Of the whole table few are ever tried in one run, and all of them take a tenth of a second.
+    return re.compile(pattern, re.ASCII)
 
 
 def _begin(literal: str) -> str:

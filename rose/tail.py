@@ -22,9 +22,8 @@ def rows(path: str, most_bytes: int) -> Iterator[dict[str, object]]:
     yield from _parsed(end(path, most_bytes).split(b"\n"))
 
 
-def holding(path: str, most_bytes: int, marks: Sequence[str]) -> Iterator[dict[str, object]]:
-    """Yield as `rows` does, at least the objects whose line holds one of some texts, as JSON."""
-    data = end(path, most_bytes) if marks else b""
+def holding(data: bytes, marks: Sequence[str]) -> Iterator[dict[str, object]]:
+    """Yield of a file's end at least the objects whose line holds one of some texts, as JSON."""
     # To look for many takes longer than to read every line.
     yield from _parsed(data.split(b"\n") if len(marks) > MOST_MARKS else _lines(data, marks))
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import functools
 import os
+import re
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,6 +38,22 @@ PATTERN = (
     r"|\s*[\r\n]+"
     r"|\s+(?!\S)"
     r"|\s+"
+)
+
+
+# The same for a text in which each character beyond ASCII is replaced by one that stands for its
+# kind: \x01 for a letter without case, \x02 for a mark.
+_PARTS = re.compile(
+    r"[^\r\nA-Za-z\x010-9]?[A-Z\x01\x02]*[a-z\x01\x02]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|[^\r\nA-Za-z\x010-9]?[A-Z\x01\x02]+[a-z\x01\x02]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|[0-9]{1,3}| ?[^\sA-Za-z\x010-9]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    re.ASCII,
+)
+_KINDS = {"Lu": "A", "Lt": "A", "Ll": "a", "Lm": "\x01", "Lo": "\x01"}
+_KINDS |= {"Mn": "\x02", "Mc": "\x02", "Me": "\x02", "Nd": "0", "Nl": "0", "No": "0"}
+# Blocks whose characters have been what they are for long: Latin, punctuation, arrows, signs.
+_SETTLED = re.compile(
+    r"[\x03-\x7e\u00a0-\u017e\u0180-\u024f\u2010-\u2027\u2030-\u205e\u2190-\u23ff\u2500-\u26ff]*"
 )
 
 
@@ -72,6 +90,21 @@ def counter() -> Counter:
     """Load the vocabulary if need be, and return which counter is in use."""
     vocabulary = _vocabulary(PACKED)
     return Counter(BYTES if vocabulary.reason else EXACT, vocabulary.reason)
+
+
+def parts(text: str) -> list[str]:
+    """Return a text in parts whose counts add up to its own, in one where they are not known."""
+    if not _SETTLED.fullmatch(text):
+        return [text]
+    plain = text if text.isascii() else "".join(map(_kind, text))
+    return [text[found.start() : found.end()] for found in _PARTS.finditer(plain)]
+
+
+def _kind(char: str) -> str:
+    """Return a character of ASCII as it is, and another as one of its kind."""
+    if char.isascii():
+        return char
+    return "\x0b" if char.isspace() else _KINDS.get(unicodedata.category(char), "\x7f")
 
 
 def count(text: str) -> int:

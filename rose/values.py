@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MAX_TOKENS_LIMIT = 100_000
 MAX_SECONDS = 3_600
 MOST = 1_000_000_000
-# As many lines as the reading of the record looks back (rose.reflection.spend).
+# As many lines as the reading of the record looks back (rose.backends.spend).
 MOST_CALLS = 10_000
 MOST_CHARS = 1_000
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import io
 import json
 import os
+import pty
+import struct
 import subprocess
 import sys
+import termios
 from dataclasses import dataclass
 from typing import Any
 from unittest import mock
@@ -83,3 +87,49 @@ def run_child(
             out, err = child.communicate(stdin, 60)
             code = child.returncode
     return Result(out.decode("utf-8", "replace"), err.decode("utf-8", "replace"), code)
+
+
+def run_unheard(*args: str, cwd: Any) -> int:
+    """Run one command line whose output nobody takes any more; return its exit code."""
+    heard, told = os.pipe()
+    os.close(heard)
+    words = [sys.executable, "-m", "rose", *args]
+    environ = {**os.environ, "PYTHONPATH": ROOT, "PYTHONUNBUFFERED": "1"}
+    try:
+        done = subprocess.run(
+            words,
+            cwd=cwd,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            stdout=told,
+            stderr=subprocess.DEVNULL,
+            check=False,
+            timeout=60,
+        )
+    finally:
+        os.close(told)
+    return done.returncode
+
+
+def run_on_terminal(*args: str, cwd: Any, columns: int = 80, **env: str) -> Result:
+    """Run one command line on a terminal of so many columns; `out` is all that it showed."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    environ = {**os.environ, "PYTHONPATH": ROOT, "TERM": "xterm", **env}
+    words = [sys.executable, "-m", "rose", *args]
+    with subprocess.Popen(
+        words, cwd=cwd, env=environ, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs
+    ) as child:
+        os.close(theirs)
+        shown = b"".join(iter(lambda: _next(ours), b""))
+        code = child.wait(60)
+    os.close(ours)
+    return Result(shown.decode("utf-8", "replace").replace("\r\n", "\n"), "", code)
+
+
+def _next(terminal: int) -> bytes:
+    """Return what a terminal shows next, nothing once the last program has left it."""
+    try:
+        return os.read(terminal, 1 << 16)
+    except OSError:
+        return b""

@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rose import files
 from rose.backends.base import Question, Subject
 from rose.backends.options import Options
+from rose.backends.spend import Purse, Wait
 from rose.config import Settings
 from rose.reflection.schema import SCHEMA
+
+if TYPE_CHECKING:
+    from rose.layout import Store
 
 ANSWER = {"rules": ["read nodes/testing/"]}
 
@@ -37,6 +41,17 @@ def a_question(tmp_path, host: str = "claude-code", **fields: str) -> Question:
 
 def some_options(**values: Any) -> Options:
     return Options(Settings(**values))
+
+
+def a_purse(store: Store, *, left_s: float = 5.0, least_s: float = 0.0, **values: Any) -> Purse:
+    """Return a store's purse: what is left of the time, and settings other than the defaults."""
+    wait = Wait(lambda: left_s, "recall.timeout_s", least_s)
+    return Purse(store, Settings(**values), wait, lock_s=0.1)
+
+
+def spent(store: Store) -> list[tuple[object, object]]:
+    """Return how many calls each question to a model has cost a store, and how it ended."""
+    return [(line["calls"], line["outcome"]) for _, line in files.read_jsonl(store.spend)]
 
 
 def held(path: str) -> str:

@@ -16,7 +16,7 @@ PACKAGE = os.path.join(ROOT, "rose")
 LAYERS = (
     ("errors", "links"),
     ("files", "layout", "findings", "racy", "recovery", "yamltext"),
-    ("derived", "frontmatter", "shapes", "tail", "values"),
+    ("aside", "derived", "frontmatter", "shapes", "tail", "values"),
     ("config", "history", "tokens", "redact", "text", "refs", "session", "trust"),
     ("hosts", "backends"),
     ("store", "routing"),
@@ -25,6 +25,7 @@ LAYERS = (
     ("check",),
     ("reflection",),
     ("hook", "report", "evaluate"),
+    ("recalled",),
     ("prompt",),
     ("mcp",),
     ("cli",),

@@ -66,6 +66,17 @@ def test_a_rule_of_dashes_in_prose_is_no_frontmatter():
     assert frontmatter.read(text, "a.md") == ({}, text, [])
 
 
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_prose_between_two_rules_is_no_frontmatter(newline):
+    text = newline.join(["---", "", "# Title", "", "Said once: so.", "---", "More.", ""])
+    assert frontmatter.read(text, "a.md") == ({}, text, [])
+
+
+@pytest.mark.parametrize("header", ["", "\n", "\na: b\n", "a: [\n", "words\n"])
+def test_what_may_be_a_header_is_one(header):
+    assert frontmatter.split(f"---\n{header}---\nx\n").body == "x\n"
+
+
 def test_an_edit_changes_only_the_named_key():
     text = (
         "\ufeff---\r\n# mine\r\ntitle: One # kept\r\nstatus: active\r\n# below\r\nextra:\r\n"

@@ -10,7 +10,8 @@ import time
 
 import pytest
 
-from rose import trust
+from rose import files, trust
+from rose import hook as hooks
 from rose.reflection import begun, queue
 from rose.routing import ledger
 from tests.factories import a_store
@@ -70,6 +71,16 @@ def test_a_session_with_a_path_that_no_system_opens_is_not_queued(store, field):
         hook(store, event, "s1", **{field: "/" + "x" * 5000})
     for folder in (store.queue, store.begun):
         assert not os.path.exists(folder) or os.listdir(folder) == []
+
+
+@pytest.mark.parametrize("part", [4, 10, 19])
+def test_the_log_holds_no_secret_and_no_part_of_one(store, part):
+    key = "AKIA" + "IOSFODNN7" + "QWERTYU"
+    said = "x" * (hooks.MOST_PROBLEM_CHARS - part - 1) + " " + key
+    hooks.log(store, "UserPromptSubmit", "claude-code", said)
+    [(_, line)] = files.read_jsonl(store.log)
+    assert "AKIA" not in line["problem"]
+    assert len(line["problem"]) <= hooks.MOST_PROBLEM_CHARS
 
 
 def test_the_next_session_picks_up_one_whose_end_was_never_told(store):

@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import time
 
 import pytest
 
 from rose import config, files, layout, refresh, trust
-from rose.selection import pack, trace
+from rose.selection import judge_local, pack, trace
+from tests import patient
 from tests.factories import a_lesson_file, a_served_store
-from tests.fakes import a_program, held, wait_for_the_end
+from tests.fakes import a_program, held, spent, wait_for_the_end
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-LAUNCH = os.path.join(ROOT, "rose", "launch.py")
 LAYER = "rose routing layer v1"
+WITHOUT_WORDS = pytest.mark.skipif(
+    not judge_local.hindrance(), reason="The package wordllama is installed."
+)
 # Plays Claude Code: looks into one lesson, then names it.
 CLAUDE = """
 import json, sys
@@ -66,11 +67,11 @@ def hook(store, environ=None, **changes):
     """Answer a prompt in a process of its own; return what is injected and what is said."""
     body = {"session_id": "s", "cwd": store.base, "hook_event_name": "UserPromptSubmit"}
     done = subprocess.run(
-        [sys.executable, "-IS", LAUNCH, "UserPromptSubmit"],
+        patient.words("UserPromptSubmit"),
         input=json.dumps({**body, "prompt": "start the database", **changes}).encode(),
         capture_output=True,
         check=False,
-        timeout=30,
+        timeout=120,
         cwd=os.environ["HOME"],
         env={**os.environ, **(environ or {})},
     )
@@ -155,7 +156,8 @@ def test_at_its_deadline_a_fork_is_ended_and_the_selector_serves(store, tmp_path
     injected, said = hook(store, environ)
     assert injected.startswith(LAYER)
     assert "db.md, whole" in injected
-    assert "the fork failed: it gave no answer in" in said
+    assert "the fork failed: claude was not done after" in said
+    assert "`rose config recall.timeout_s N` gives it more" in said
     assert last(store)["failure"] == "selection-failed"
     wait_for_the_end(lock)
 
@@ -165,7 +167,7 @@ def test_a_prompt_that_the_host_breaks_off_takes_its_fork_with_it(store, tmp_pat
     script = held(lock) + f"import time\nopen({str(begun)!r}, 'w').close()\ntime.sleep(60)\n"
     environ = {**os.environ, **fork_on(store, tmp_path, script)}
     told = json.dumps({"session_id": "s", "cwd": store.base, "prompt": "start the database"})
-    words = [sys.executable, "-IS", LAUNCH, "UserPromptSubmit"]
+    words = patient.words("UserPromptSubmit")
     with subprocess.Popen(words, stdin=subprocess.PIPE, env=environ, text=True) as child:
         assert child.stdin is not None
         child.stdin.write(told)
@@ -175,8 +177,10 @@ def test_a_prompt_that_the_host_breaks_off_takes_its_fork_with_it(store, tmp_pat
             time.sleep(0.01)
         child.terminate()
     wait_for_the_end(lock)
-    [line] = [line for _, line in files.read_jsonl(store.spend)]
-    assert (line["calls"], line["outcome"]) == (1, "interrupted")
+    # Whoever works for the hook ends after it, and writes down what it has begun.
+    while not spent(store):
+        time.sleep(0.01)
+    assert spent(store) == [(1, "interrupted")]
 
 
 def test_a_fork_that_will_not_end_costs_the_selection_and_never_the_layer(store, tmp_path):
@@ -217,7 +221,7 @@ def test_what_cannot_look_into_files_is_no_fork(store, tmp_path, name):
     environ = fork_on(store, tmp_path)
     injected, said = hook(store, {**environ, "ROSE_BACKEND": name})
     assert "db.md, whole" in injected
-    assert f"`reflection.backend` {name} looks into no lesson" in said
+    assert f"`reflection.backend` {name} looks into no lesson." in said
     assert not (tmp_path / "asked").exists()
 
 
@@ -277,7 +281,9 @@ def test_a_judge_orders_and_filters_what_a_prompt_is_served(store, tmp_path):
     ("name", "seconds", "words"),
     [
         ("command", "8", "`reflection.command` is not set"),
-        ("command", "2", "the judge was not asked"),
+        # What no time mends is said first.
+        ("command", "2", "`reflection.command` is not set"),
+        pytest.param("local", "2", "is not installed", marks=WITHOUT_WORDS),
         ("openai", "8", "`openai.model` is not set"),
         ("claude", "8", "`claude` is not on PATH"),
     ],
@@ -292,14 +298,32 @@ def test_without_a_judge_the_selection_passes_through_and_is_degraded(store, nam
     assert any(words in problem for problem in log(store))
 
 
+def test_without_the_time_no_judge_is_asked_and_the_setting_that_helps_is_named(store, tmp_path):
+    environ = a_program(tmp_path, "judge", JUDGE)
+    settle(store, "recall.judge", "command", "reflection.command", "judge")
+    injected, said = hook(store, environ)
+    assert "db.md, whole" in injected
+    assert "the judge was not asked: 0." in said
+    assert "`rose config recall.timeout_s N`" in said
+
+
+def test_a_failure_is_told_once_a_session_and_logged_each_time(store):
+    settle(store, "recall.judge", "claude")
+    environ = {"PATH": "/usr/bin:/bin"}
+    said = [hook(store, environ, prompt=f"the database {n}")[1] for n in range(2)]
+    assert [bool(one) for one in said] == [True, False]
+    assert len(log(store)) == 2
+    assert hook(store, environ, session_id="t")[1] != ""
+
+
 def test_another_host_waits_no_longer_than_ever(store, tmp_path):
     environ = fork_on(store, tmp_path)
     body = {"session_id": "s", "cwd": store.base, "prompt": "start the database"}
     subprocess.run(
-        [sys.executable, "-IS", LAUNCH, "BeforeAgent", "--host", "gemini"],
+        patient.words("BeforeAgent", "--host", "gemini"),
         input=json.dumps(body).encode(),
         check=True,
-        timeout=30,
+        timeout=120,
         cwd=os.environ["HOME"],
         capture_output=True,
         env={**os.environ, **environ},

@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
+import time
 
 import pytest
 
 from rose import files, layout, prompt, refresh
 from rose.hosts import wire
-from rose.selection import pack, reject, trace
+from rose.selection import pack, reject, rejection_page, trace
 from rose.store import lessons
+from tests import patient
 from tests.factories import a_lesson_file, a_rule_file, a_served_store
 from tests.selection import seen
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-LAUNCH = os.path.join(ROOT, "rose", "launch.py")
 LAYER = "rose routing layer v1"
 KEY = "AKIA" + "IOSFODNN7" + "QWERTYU"
 
@@ -63,14 +62,14 @@ def process(body):
     return injected_by(printed_by(body))
 
 
-def printed_by(body):
+def printed_by(body, **limits):
     """Answer an event in a process of its own, as a host has it done."""
     done = subprocess.run(
-        [sys.executable, "-IS", LAUNCH, body["hook_event_name"]],
+        patient.words(body["hook_event_name"], **limits),
         input=json.dumps(body).encode(),
         capture_output=True,
         check=False,
-        timeout=30,
+        timeout=120,
         cwd=os.environ["HOME"],
     )
     assert (done.returncode, done.stderr) == (0, b"")
@@ -191,6 +190,17 @@ def test_what_the_session_turned_down_is_not_served_again_and_the_person_is_told
     assert "Export" in hook(told(store, session_id="t"))
 
 
+def test_a_page_of_rejections_that_cannot_be_read_is_in_the_log(store):
+    done = {"query": "start the database", "why": "no", "session": "s", "by_scope": True}
+    reject.reject([lessons.hold(store)], "testing/db", at=seen.AT, **done)
+    path = rejection_page.path_of(store, "s")
+    files.replace(path, files.read_bytes(path) + b"\xe9\n")
+    assert "testing/db.md, whole" in hook(told(store))
+    [said] = log(store)
+    assert said.startswith("recall: degraded, not all that this session turned down is known")
+    assert os.path.basename(path) in said
+
+
 @pytest.mark.parametrize("prompt", ["", "  \n", None, 7])
 def test_without_a_prompt_nothing_is_looked_for(store, prompt):
     assert hook(told(store, prompt=prompt)).startswith(LAYER)
@@ -261,15 +271,42 @@ def test_a_layer_that_takes_all_the_room_goes_alone(store):
     assert [one["reason"] for one in record["excluded"]] == ["over-budget"]
 
 
-def test_at_the_deadline_the_layer_goes_alone_and_the_log_says_so(store):
-    with files.lock(store.search_lock):
-        printed = printed_by(told(store))
+# Python is interrupted in the one and never in the other.
+@pytest.mark.parametrize("stuck", ["time.sleep(60)", "re.match('(a+)+$', 'a' * 64 + 'b')"])
+def test_whatever_recall_is_busy_with_the_layer_goes_at_the_deadline(store, stuck):
+    refresh.everything(layout.Stores(store, None, ""))
+    printed = printed_by(told(store), all_s=1.5, stuck=stuck)
     block = refresh.layer(layout.Stores(store, None, ""), exact=True)["block"]
     assert injected_by(printed) == block
-    said = "rose: degraded, recall gave nothing: the deadline came first"
-    assert told_person(printed) == said
-    assert log(store) == ["recall: the deadline came first; the layer went alone"]
+    said = told_person(printed)
+    assert said.startswith("rose: degraded, recall gave nothing: it was not done after ")
+    assert said.endswith("`rose config recall.timeout_s 8` lets it take longer")
+    # The session has the layer, and its person was told.
+    assert printed_by(told(store), all_s=1.5, stuck=stuck) == b""
+    assert len(log(store)) == 2
+    assert all("it was not done after" in line for line in log(store))
     assert hook(told(store)).startswith(pack.TITLE)
+
+
+def test_a_prompt_that_could_wait_no_longer_is_on_record(store):
+    printed_by(told(store), all_s=1.5, stuck="time.sleep(60)")
+    # Whoever worked for the hook ends after it.
+    while not records(store):
+        time.sleep(0.01)
+    [row] = records(store)
+    assert (row["failure"], row["query"], row["text"]) == (
+        "consumer-failed",
+        "start the database",
+        "",
+    )
+
+
+def test_a_person_may_have_a_prompt_wait_longer_for_recall_alone(store):
+    late = "time.sleep(3) or real(*given, **named)"
+    serve(store, "bodies", "  timeout_s: 8")
+    refresh.everything(layout.Stores(store, None, ""))
+    assert "db.md, whole" in injected_by(printed_by(told(store), all_s=1.5, stuck=late))
+    assert log(store) == []
 
 
 def test_half_a_character_in_a_prompt_costs_nothing(store):

@@ -359,6 +359,21 @@ def test_a_key_that_a_shell_escapes_is_still_one_secret():
     assert body[:12] not in redact.redact("echo " + "\n".join(words) + " > k")
 
 
+@pytest.mark.parametrize("part", range(7, 26, 3))
+def test_what_a_mark_saves_brings_no_half_secret_into_the_beginning_of_a_text(part):
+    long, half = "ghp_" + made(2_500), "glpat-" + made(20)
+    text = f"{long}{' word' * 200}"[: 2_999 - part] + " " + half
+    found = redact.beginning(text, 1_000)
+    assert found.startswith("[redacted:")
+    assert "glpat" not in found
+
+
+def test_a_value_is_quoted_by_its_beginning_without_secrets():
+    assert redact.quoted("it's") == repr("it's")
+    assert redact.quoted("x" * 99, 5) == "'xxxxx'"
+    assert made(20) not in redact.quoted("y" * 50 + " glpat-" + made(20))
+
+
 @pytest.mark.parametrize("most", range(1, 60))
 def test_the_beginning_of_a_text_cuts_no_secret_into_a_harmless_looking_part(most):
     secret = "ghp_" + made(36)
@@ -366,3 +381,9 @@ def test_the_beginning_of_a_text_cuts_no_secret_into_a_harmless_looking_part(mos
     assert len(found) <= most
     assert secret[:6] not in found
     assert redact.beginning("the key is here", most) == "the key is here"[:most]
+
+
+def test_a_shape_costs_nothing_until_one_of_its_hints_is_there():
+    shapes._compiled.cache_clear()
+    redact.redact("the tests need a database")
+    assert shapes._compiled.cache_info().currsize == 0

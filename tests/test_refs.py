@@ -45,3 +45,10 @@ def test_at_most_five_candidates_are_named():
     known = [f"ab{number}" for number in range(9)]
     with pytest.raises(RoseError, match="ab0, ab1, ab2, ab3, ab4, …"):
         chosen("ab", known)
+
+
+def test_a_beginning_is_no_part_from_the_middle_and_no_single_letter():
+    known = ["abc1", "abc2", "xabc"]
+    assert refs.beginnings("abc1", known) == [["abc1"], ["abc1"]]
+    assert refs.beginnings("abc", known) == [[], ["abc1", "abc2"]]
+    assert refs.beginnings("a", known) == [[], []]

@@ -46,10 +46,10 @@ ROWS = ['{"n":1,"a":"x","b":"x"}', '{"n":2,"a":"y"}', '{"torn":"x"', '{"n":3}', 
 )
 def test_the_rows_that_hold_a_text_come_once_and_in_order(tmp_path, marks, found):
     path = write(tmp_path, *ROWS)
-    assert [row["n"] for row in tail.holding(path, 1000, marks)] == found
+    assert [row["n"] for row in tail.holding(tail.end(path, 1000), marks)] == found
 
 
 def test_of_more_texts_than_are_looked_for_none_is_missed(tmp_path):
     path = write(tmp_path, *ROWS)
     marks = [f'"{n}"' for n in range(tail.MOST_MARKS)]
-    assert [row["n"] for row in tail.holding(path, 1000, [*marks, '"z"'])] == [1, 2, 3, 4]
+    assert [row["n"] for row in tail.holding(tail.end(path, 1000), [*marks, '"z"'])] == [1, 2, 3, 4]

@@ -40,6 +40,14 @@ LINE = st.one_of(
 ).filter(lambda line: line.strip() and not line[0].isspace() and line[0] != "/")
 
 
+@given(st.one_of(ANY_TEXT, LINE))
+@settings(max_examples=500)
+def test_what_the_parts_of_a_text_cost_adds_up(text):
+    found = tokens.parts(text)
+    assert "".join(found) == text
+    assert sum(map(tokens.count, found)) == tokens.count(text)
+
+
 @pytest.fixture
 def fresh_vocabulary():
     tokens._vocabulary.cache_clear()

@@ -15,7 +15,11 @@ from rose.errors import RoseError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FailureKind = Literal["unavailable", "no-answer", "plain-text", "exit", "timeout", "schema"]
+# spent, late: a limit or the time that is left allows no further question.
+FailureKind = Literal[
+    "unavailable", "spent", "late", "no-answer", "plain-text", "exit", "timeout", "schema"
+]
+UNASKED = ("unavailable", "spent", "late")
 
 MOST_COUNT = 10**12
 QUOTED_CHARS = 120
@@ -148,7 +152,7 @@ def again(question: Question) -> str:
 
 def quoted(text: str) -> str:
     """Return the beginning of what a program said, on one line and without secrets."""
-    plain = " ".join(redact.redact(text[: QUOTED_CHARS * 20]).split())
+    plain = " ".join(redact.beginning(text, QUOTED_CHARS * 20).split())
     shown = "".join(char if char.isprintable() else " " for char in plain)
     return f'"{shown[:QUOTED_CHARS]}{"…" if len(shown) > QUOTED_CHARS else ""}".'
 

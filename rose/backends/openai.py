@@ -128,10 +128,7 @@ class OpenAI:
         key = self._key()
         words = base.quoted(said.text.replace(key, "[key]") if key else said.text)
         if said.status == OVERDUE:
-            message = (
-                f"{self._address()} gave no answer in {timeout_s:g} s. "
-                "Raise `reflection.timeout_s`, or ask another backend."
-            )
+            message = f"{self._address()} gave no answer in {timeout_s:.3g} s."
             raise BackendFailure("timeout", message, usage)
         if said.status == UNREACHED:
             message = f"{self._address()} cannot be reached: {words} Is the server running?"

@@ -84,16 +84,7 @@ def run(
         raise BackendFailure("unavailable", message)
     began = time.monotonic()
     try:
-        child = subprocess.Popen(
-            words,
-            cwd=cwd,
-            env={**environ, CHILD: "1"},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            bufsize=0,
-        )
+        child = _Child(words, cwd, {**environ, CHILD: "1"})
     except OSError as error:
         message = f"{name} was not started: {error.strerror or error}. Is it installed well?"
         raise BackendFailure("unavailable", message) from error
@@ -101,10 +92,8 @@ def run(
     try:
         talk.hold()
     except _Overdue as error:
-        message = (
-            f"{name} was not done after {timeout_s:g} s and was ended. "
-            "Raise `reflection.timeout_s`, or ask another backend."
-        )
+        # Whoever set the time says what gives it more.
+        message = f"{name} was not done after {timeout_s:.3g} s and was ended."
         raise BackendFailure("timeout", message, _spent(began)) from error
     except _Endless as error:
         message = f"{name} printed more than {MOST_OUT_BYTES >> 20} MB and was ended, unread."
@@ -117,6 +106,32 @@ def run(
 
 def _spent(began: float) -> Usage:
     return Usage(calls=1, seconds=time.monotonic() - began)
+
+
+class _Child(subprocess.Popen[bytes]):
+    """A program with pipes, in a group of its own, which outlives no interruption of its start.
+
+    It runs before the start is over: until then nobody else could end it.
+    """
+
+    def __init__(self, words: Sequence[str], cwd: str, environ: Mapping[str, str]) -> None:
+        try:
+            super().__init__(
+                words,
+                cwd=cwd,
+                env=environ,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                bufsize=0,
+            )
+        except OSError:
+            raise
+        except BaseException:
+            if self.pid:
+                _end(self, 0)
+            raise
 
 
 class _Overdue(Exception):

@@ -71,13 +71,13 @@ def accept_locked(
     if draft.replaces is None:
         rule = rule_of(kept, context, new_id(current.ids()), born, created)
         written = table.write(store, rule)
-        skips.note(store, written, context.versions, born)
+        marked += skips.note(store, written, context.versions, born)
         return Accepted(written, tuple(marked))
     incumbent = next(rule for rule in current.rules if rule.id == draft.replaces)
     rule = rule_of(kept, context, incumbent.id, born, incumbent.created)
     changes = _changes(incumbent, rule)
     changed = table.update(store, rule.id, changes, context.roots)
-    skips.note(store, changed, context.versions, born)
+    marked += skips.note(store, changed, context.versions, born)
     # The merged rules go last: a run that is killed here loses none, and a second one goes on.
     for merged in draft.merges:
         table.update(store, merged, {"status": "retired"}, context.roots)

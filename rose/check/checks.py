@@ -232,7 +232,10 @@ def _targets(draft: Draft, context: Context) -> Iterator[Finding]:
     if not targets or ".." in outside or (outside and draft.origin == "reflection"):
         message = f"{outside} lies outside the project." if outside else "`then` names no lesson."
         repair = f"Name a file, a folder or a glob under {roots}, from the project's folder on."
-        yield Finding("no-target", "then", message, repair, severity=severity)
+        # No session can be held against a skip rule without a target, so it would stay for good.
+        is_blind = draft.effect == "skip" and not targets
+        severe: Severity = "error" if is_blind else severity
+        yield Finding("no-target", "then", message, repair, severity=severe)
     for path in targets:
         if not context.has_lesson(path):
             yield Finding("no-target", "then", *_missing(path, context), severity=severity)

@@ -113,5 +113,5 @@ def _activate(store: Store, rule: Rule, context: Context) -> Decided:
     if errors(findings):
         raise Refused(findings)
     changed = table.update(store, rule.id, APPROVED, context.roots)
-    skips.note(store, changed, context.versions, ledger.read(store).greatest_n)
+    findings += skips.note(store, changed, context.versions, ledger.read(store).greatest_n)
     return Decided(changed, tuple(findings))

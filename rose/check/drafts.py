@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rose import frontmatter
+from rose import frontmatter, redact
 from rose.check.checks import Draft, check_rule
 from rose.findings import Finding, errors
 from rose.routing import rules, wording
@@ -81,7 +81,7 @@ def _rule_id(reader: rules.Reader, slot: str) -> str:
         return reader.stem(slot)
     given = reader.text("id")
     if given and rules.ID.fullmatch(given) is None:
-        message = f"The id is {given[:60]!r}, which no rule has."
+        message = f"The id is {redact.quoted(given)}, which no rule has."
         reader.fail("id", "id-mismatch", message, "Leave it out; a new rule is given its id.")
         return ""
     return given

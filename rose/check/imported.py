@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from rose import frontmatter
+from rose import frontmatter, redact
 from rose.check import accept
 from rose.check.checks import Draft, check_rule
 from rose.findings import Finding, Refused, errors
@@ -90,7 +90,7 @@ def _no_rule(path: str, reason: str) -> Finding:
 def _claim(claims: Claims, path: str, said: tuple[str, ...]) -> None:
     foreign = [glob for glob in said if not globs.is_glob(glob)]
     if foreign:
-        reason = f"What it says of files is no glob: {wording.safe(foreign[0][:60])!r}."
+        reason = f"What it says of files is no glob: {redact.quoted(wording.safe(foreign[0]))}."
         claims.findings.append(_no_rule(path, reason))
     elif path.split() != [path]:
         reason = "Its path holds white space, so no rule can name it."

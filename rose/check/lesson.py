@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from rose import frontmatter
+from rose import frontmatter, redact
 from rose import text as texts
 from rose.check import quotes
 from rose.findings import Finding, errors
@@ -96,7 +96,7 @@ def _name(parsed: Parsed, draft: LessonDraft, context: LessonContext) -> Iterato
         return
     others = [lesson for lesson in context.lessons if lesson != draft.incumbent]
     if not lessons.is_safe_id(parsed.name):
-        message = f"The id {parsed.name[:60]!r} cannot be used."
+        message = f"The id {redact.quoted(parsed.name)} cannot be used."
         repair = "Leave it out: the path is the id."
         yield Finding("lesson-id", "id", message, repair)
     elif any(lesson.id == parsed.name for lesson in others):

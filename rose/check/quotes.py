@@ -112,12 +112,13 @@ def _unverified(item: Evidence, regions: Mapping[str, Sequence[Region]], where: 
     if not item.session:
         message = "The quote names no session, and none is at hand."
         return Finding("unverified", where, message, "Name the session, and give its transcript.")
-    message = f"The session {item.session[:60]!r} cannot be read here."
+    message = f"The session {redact.quoted(item.session)} cannot be read here."
     if len(regions) != 1:
         repair = "Check again where its transcript is."
         return Finding("unverified", where, message, repair)
     expected = next(iter(regions))
-    repair = f"Write session: {expected[:60]}, or check again with the transcript of the other."
+    named = redact.beginning(expected, 60)
+    repair = f"Write session: {named}, or check again with the transcript of the other."
     return Finding("unverified", where, message, repair, expected=expected)
 
 

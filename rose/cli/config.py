@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rose import config
+from rose.backends import options
 from rose.cli import terminal
 from rose.cli.app import app
 from rose.errors import UsageError
+from rose.selection import aides
 from rose.store import setup
 
 if TYPE_CHECKING:
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 # Up to each call; a stored one would change what a replay gives.
 PER_CALL = ("k", "chars", "windows")
 COLUMN = 26
+# What has an effect only where somebody can be asked.
+ASKS = ("recall.selector", "recall.judge", "recall.timeout_s")
 
 
 @app.command("config")
@@ -68,7 +73,11 @@ def _change(store: Store, name: str, value: str | None, *, as_json: bool) -> Non
     if settings.ledger_share == "commit":
         terminal.report(setup.init(store, settings).findings)
     terminal.report(findings)
-    terminal.refresh(terminal.stores())
+    stores = terminal.stores()
+    terminal.refresh(stores)
+    if name in ASKS:
+        for lack in aides.lacks(options.options_of(stores, os.environ), os.environ):
+            terminal.say(f"No effect yet: {lack}")
     if as_json:
         terminal.emit(_entry(config.KEYS[name], settings, config.overrides(store)))
     else:

@@ -74,7 +74,7 @@ def _forget(stores: Stores, source: Holding, rule_id: str, *, as_json: bool) -> 
     if left is not None:
         terminal.out("Reflection will not write this condition for these lessons again while")
         terminal.out(f"{terminal.short(left)} is there.")
-    terminal.out(sources.read(stores).routing_line())
+    page.bet(sources.read(stores).routing_line())
 
 
 def _context(stores: Stores, source: Holding) -> Context:
@@ -124,4 +124,4 @@ def _print(stores: Stores, source: Holding, decided: Decided, *, as_json: bool) 
     cap = found.first.settings.routing_max_tokens
     if place is not None and place.waits:
         terminal.out(f"not in the layer: {rulebook.reason(place, cap)}")
-    terminal.out(found.routing_line())
+    page.bet(found.routing_line())

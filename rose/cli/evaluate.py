@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
+import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rose.cli import page, terminal
+from rose.cli import page, progress, terminal
 from rose.cli.app import app
 from rose.errors import UsageError
 from rose.evaluate import record, report, stream
 from rose.routing import rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from rose.evaluate.effects import Effect
-    from rose.evaluate.replay import Progress
 
 MOST_TOKENS = 100_000
 MODES = ("cold", "warm")
@@ -35,11 +33,15 @@ COLUMNS = (
     ("noise3", "noise"),
 )
 TOKENS = ("noise3",)
+LEGEND = (
+    "P@3 to nDCG: the ranking against what the tasks used. F1: the same of what was served. "
+    "served: lessons a task. noise: tokens of the first three that the task did not use."
+)
 
 evaluation = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Measure selection: over a stream of tasks, or over this project's record.\n\n"
+    help="Measure selection over a stream of tasks, or over past tasks.\n\n"
     "Example: rose eval rules",
 )
 app.add_typer(evaluation, name="eval")
@@ -60,7 +62,10 @@ def eval_stream(
     reader: Annotated[str, typer.Option(metavar="NAME", help="layer or recall.")] = "recall",
     k: Annotated[int, typer.Option("--k", min=1, max=10, help="How many are served at most.")] = 3,
     picks: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write what was chosen, a line an episode.")
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Write what was chosen to a new file, a line an episode."
+        ),
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -75,13 +80,16 @@ def eval_stream(
         raise UsageError(f"There is no mode {mode!r}. Use {' or '.join(MODES)}.")
     if reader not in READERS:
         raise UsageError(f"There is no reader {reader!r}. Use {' or '.join(READERS)}.")
+    path = "" if picks is None else terminal.given_path(picks)
+    if os.path.lexists(path):
+        raise UsageError(f"{path} is there already. Name a new file.")
     found = stream.read(terminal.given_path(folder), "cold" if mode == "cold" else "warm")
     name: report.ReaderName = "layer" if reader == "layer" else "recall"
-    with _bar() as progress:
-        told, run = report.stream_report(found, name, cap=cap, k=k, progress=progress)
+    with progress.bar("Replaying") as show:
+        told, run = report.stream_report(found, name, cap=cap, k=k, progress=show)
     told["mode"] = mode
-    if picks is not None:
-        report.write_picks(terminal.given_path(picks), run)
+    if path:
+        report.write_picks(path, run)
     if as_json:
         terminal.emit(told)
     else:
@@ -100,8 +108,11 @@ def _print(told: Mapping[str, Any]) -> None:
                 cells = "".join(_cell(name, values.get(name)) for name, _ in COLUMNS)
                 terminal.out(f"  {reader:11}{cells}")
     terminal.out()
+    page.paragraph(LEGEND, first="", rest="")
+    terminal.out()
+    titles_of = dict(COLUMNS)
     for name, gap in told["against_bm25"].items():
-        terminal.out(f"test, {name} less that of bm25: {_interval(gap)}")
+        terminal.out(f"test, {titles_of[name]} less that of bm25: {_interval(gap)}")
     if "layer" in told:
         _print_layer(told)
     terminal.out()
@@ -136,7 +147,9 @@ def _interval(gap: Mapping[str, float] | None) -> str:
     return f"{gap['mean']:+.3f} ({gap['low']:+.3f} to {gap['high']:+.3f})"
 
 
-@evaluation.command("rules")
+@evaluation.command(
+    "rules", short_help="Say what each rule of the layer changed in past selections."
+)
 def eval_rules(*, as_json: JsonFlag = False) -> None:
     """Say what each rule of the layer changed in past selections, by leaving it out.
 
@@ -146,8 +159,8 @@ def eval_rules(*, as_json: JsonFlag = False) -> None:
 
     Example: rose eval rules --json
     """
-    with _bar() as progress:
-        found = record.rule_effects(terminal.stores(), progress=progress)
+    with progress.bar("Replaying") as show:
+        found = record.rule_effects(terminal.stores(), progress=show)
     if as_json:
         terminal.emit({rule: row.as_json() for rule, row in found.items()})
         return
@@ -179,17 +192,3 @@ def _line(row: Effect) -> str:
     if not row.changed:
         return f"{met}, changed none of them"
     return f"{met}, changed {row.changed}: {row.gained} gained, {row.lost} lost"
-
-
-@contextlib.contextmanager
-def _bar() -> Iterator[Progress]:
-    """Give what draws a progress bar on a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda _done, _total: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as drawn:
-        task = drawn.add_task("Replaying")
-        yield lambda done, total: drawn.update(task, completed=done, total=total)

@@ -111,7 +111,9 @@ def _show(store: Store, done: Imported, claims: Claims, routed: Routed, *, dry_r
         if len(routed.rules) > MOST_RULES:
             page.row("", f"… and {len(routed.rules) - MOST_RULES} more")
     if claims.everywhere:
-        page.row("no rule", f"{page.count(claims.everywhere, 'file')} for files of every kind")
+        say = "file says it is" if claims.everywhere == 1 else "files say they are"
+        why = f"{claims.everywhere} {say} for every file (`**/*`), which tells no work apart"
+        page.row("no rule", f"{why}; search finds them like any other lesson")
 
 
 def _line(rule: Rule, store: Store) -> str:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rose.backends import options
+from rose.backends import options, spend
 from rose.backends.options import Options
 from rose.cli import terminal
 from rose.config import Settings
 from rose.errors import NoStore, UsageError
-from rose.reflection import spend
 from rose.selection import judge_choice, judge_local
 from rose.selection.filter import THRESHOLD
 from rose.selection.judge import JudgeFailure
@@ -97,8 +96,8 @@ def named(command: str | None, name: str | None) -> Judge:
         return judge_local.LocalJudge()
     cwd, stores = terminal.cwd(), terminal.stores()
     if command is not None:
-        timeout_s = _options(stores).settings.reflection_timeout_s
-        return CommandJudge(command, cwd=cwd, environ=os.environ, timeout_s=timeout_s)
+        wait = spend.wait_of(_options(stores).settings)
+        return CommandJudge(command, cwd=cwd, environ=os.environ, wait=wait)
     try:
         store = stores.first()
     except NoStore as error:
@@ -106,8 +105,8 @@ def named(command: str | None, name: str | None) -> Judge:
     held = _options(stores)
     terminal.report(held.findings)
     backend = name or held.settings.reflection_backend
-    meter = spend.Meter(store, held.settings, backend)
-    return judge_choice.model(backend, held, os.environ, cwd=cwd, meter=meter)
+    purse = spend.Purse(store, held.settings, spend.wait_of(held.settings))
+    return judge_choice.model(backend, held, os.environ, cwd=cwd, purse=purse)
 
 
 def _options(stores: Stores) -> Options:

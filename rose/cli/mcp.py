@@ -13,7 +13,7 @@ from rose.cli import terminal
 from rose.cli.app import app, version
 from rose.errors import UsageError
 from rose.mcp import server
-from rose.mcp.tools import Desk
+from rose.mcp.desk import Desk
 
 
 @app.command("mcp", short_help="Serve search, open and explain to an agent program, as tools.")
@@ -38,9 +38,8 @@ def serve(
 
     if terminal.is_interactive():
         terminal.say("rose: waits for an agent program on standard input; Ctrl-C ends it.")
-    named = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
     _end_at_once()
-    server.serve(Desk(find, session.now, named), version())
+    server.serve(Desk(find, session.now, terminal.session("")), version())
 
 
 def _end_at_once() -> None:

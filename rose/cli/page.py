@@ -6,6 +6,7 @@ Everything printed here may come from a file, so control characters are taken ou
 from __future__ import annotations
 
 import shlex
+import sys
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,16 @@ def paragraph(line: str, *, first: str, rest: str) -> None:
         terminal.out(part)
 
 
+def bet(line: str) -> None:
+    """Print the routing line, on a terminal that is too narrow for it in two."""
+    width = terminal.columns(sys.stdout)
+    head, mark, rest = line.partition("  (")
+    if width is None or len(line) <= width or not mark:
+        terminal.out(line)
+    else:
+        row(head[:LABEL].rstrip(), head[LABEL:], mark.lstrip() + rest)
+
+
 def items(lines: Iterable[str], indent: str = "  ") -> None:
     """Print each text as an indented paragraph."""
     for line in lines:
@@ -60,6 +71,13 @@ def quoted(text: str) -> str:
 def count(number: int, one: str, many: str = "") -> str:
     """Return a number with its noun."""
     return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def recovered(number: int) -> str:
+    """Return that so many headers are no YAML, and are read nevertheless."""
+    if number == 1:
+        return "1 header is no YAML, and is read line by line"
+    return f"{number} headers are no YAML, and are read line by line"
 
 
 def retry(session: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Annotated, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,17 +12,16 @@ from rose import text as texts
 from rose.cli import judges, page, terminal
 from rose.cli.app import app
 from rose.errors import RoseError
-from rose.selection import outcome, pipeline, sticky, trace
-from rose.selection.pack import Budget
+from rose.selection import outcome, pipeline, requests, trace
 from rose.store import lessons
 
 if TYPE_CHECKING:
     from rose.layout import Store
     from rose.selection.judge import Mode
-    from rose.selection.pack import Serving
     from rose.selection.trace import Record, Row
 
 MOST = 50
+LEFT = "not-selected: the best {k} are taken"
 Globs = Annotated[
     list[str] | None,
     typer.Option("--scope", metavar="GLOB", help="Only these lessons; may be repeated."),
@@ -42,7 +41,7 @@ Session = Annotated[
 def recall(
     *,
     prompt: Annotated[str, typer.Argument(metavar="PROMPT", help="What is to be done.")],
-    k: Annotated[int, typer.Option("--k", min=1, max=MOST, help="How many lessons.")] = pipeline.K,
+    k: Annotated[int, typer.Option("--k", min=1, max=MOST, help="How many lessons.")] = requests.K,
     scope: Globs = None,
     named: Session = "",
     no_retrieval: NoRetrieval = False,
@@ -64,27 +63,17 @@ def recall(
     """
     modes: dict[Mode, bool] = {"rerank": rerank, "filter": filters, "compress": compress}
     asked = judges.asked(modes, threshold, command, judge)
-    found = terminal.stores()
-    store = found.first()
-    holdings = [lessons.hold(one) for one in found.present()]
-    settings = holdings[0].settings
-    serving = settings.recall_serve if settings.recall_serve != "off" else "bodies"
-    query, globs = pipeline.query_of(prompt), tuple(scope or ())
-    session = named or os.environ.get("CLAUDE_CODE_SESSION_ID", "")
-    request = pipeline.Request(
-        query,
-        Budget(settings.recall_max_tokens),
-        cast("Serving", serving),
-        k,
-        globs,
-        "no-retrieval" if no_retrieval else "retrieval",
-        session,
-        rejected=sticky.standing(holdings, session, query, globs),
+    holdings = lessons.hold_all(terminal.stores())
+    request = replace(
+        requests.of(holdings, prompt, session=terminal.session(named), scope=scope or ()),
+        k=k,
+        condition="no-retrieval" if no_retrieval else "retrieval",
         judging=asked,
     )
     record, problem = pipeline.recall(request, holdings, at=clock.now())
+    # Before it is printed: who reads it may hang up in the middle.
+    _keep(holdings[0].store, record)
     _print(record, as_json=as_json, explain=explain)
-    _keep(store, record)
     _say(record)
     if problem:
         raise RoseError(problem)
@@ -115,15 +104,25 @@ def _say(record: Record) -> None:
 
 
 def _explain(row: Row) -> None:
-    """Print each candidate with its score, what gave it, and what became of it."""
-    outcome = {one["node"]: f"served, {one['form']}" for one in row["admitted"]}
-    outcome |= {one["node"]: f"{one['reason']}: {one['detail']}" for one in row["excluded"]}
+    """Print each candidate with its score, what gave it, and what became of it.
+
+    In the order in which they were taken, a judge's where one gave it; the number is the search's.
+    """
+    fates = outcome.of_lessons(row)
     judged = {one["node"]: one["why"] for one in row["selected"]}
-    terminal.out()
-    for one in row["candidates"]:
-        said = outcome.get(one["node"], "not selected")
-        parts = {**one.get("why", {}), **judged.get(one["node"], {})}
-        gave = "".join(f" {name} {value:g}" for name, value in parts.items())
-        head = f"{one['rank']:>2}. "
-        line = f"{one['node']} ({one['score']:.2f}{':' if gave else ''}{gave}): {said}"
-        page.paragraph(line, first=head, rest="    ")
+    found = {one["node"]: one for one in row["candidates"]}
+    if row["text"]:
+        terminal.out()
+    for node in dict.fromkeys([*filter(found.__contains__, judged), *found]):
+        one = found[node]
+        left = LEFT.format(k=row["budget"]["k"]) if judged else "not-selected"
+        said = fates[node].said() if node in fates else left
+        parts = {**one.get("why", {}), **judged.get(node, {})}
+        told = {name: f"{value:.2f}" for name, value in parts.items()}
+        gave = "".join(
+            f" {name} {text}"
+            for name, text in told.items()
+            if float(text) or name in outcome.JUDGED
+        )
+        line = f"{node} ({one['score']:.2f}{':' if gave else ''}{gave}): {said}"
+        page.paragraph(line, first=f"{one['rank']:>2}. ", rest="    ")

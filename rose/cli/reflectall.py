@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 import typer
 
 from rose import session as clock
-from rose.cli import reflectpage, terminal
+from rose.cli import progress, reflectpage, terminal
 from rose.errors import RoseError
 from rose.reflection import find, reflect, worker
 from rose.reflection.ask import Unanswered
-from rose.report import sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,7 +57,7 @@ def run(
         terminal.out("No session of this project was found.")
     if as_json:
         summary = worker.Summary(tuple(outcomes), tuple(failures))
-        terminal.emit(reflectpage.summary_json(summary, sources.read(stores)))
+        terminal.emit(reflectpage.summary_json(summary))
     if failures:
         raise typer.Exit(1)
 
@@ -71,7 +70,7 @@ def _progress(total: int, *, is_shown: bool) -> Iterator[Callable[[int, str], No
         if is_shown:
             reflectpage.progress(number, total, line)
 
-    if not (is_shown and total and sys.stderr.isatty()):
+    if not (is_shown and total and progress.can_draw()):
         yield plainly
         return
     from rich.console import Console

@@ -29,7 +29,7 @@ QUIET = ("", "committed", "nothing changed")
 def show(outcome: Outcome, found: Sources, *, as_json: bool) -> None:
     """Print what became of one session."""
     if as_json:
-        terminal.emit(outcome_json(outcome, found))
+        terminal.emit(outcome_json(outcome))
         return
     facts = outcome.facts
     page.row(
@@ -45,7 +45,7 @@ def show(outcome: Outcome, found: Sources, *, as_json: bool) -> None:
     page.row("learned", *learned_lines(outcome, found))
     if outcome.commit not in QUIET:
         terminal.say(f"rose: not committed: {outcome.commit}.")
-    terminal.out(found.routing_line())
+    page.bet(found.routing_line())
 
 
 def _listed(names: list[str]) -> str:
@@ -85,7 +85,7 @@ def learned_lines(outcome: Outcome, found: Sources) -> Iterator[str]:
     for step in outcome.steps:
         yield from _refusal(step) if step.rule is None else _change(step, outcome, found)
     if not outcome.steps and not outcome.retired and not outcome.lessons:
-        why = outcome.reason or learned.why_nothing(outcome.facts, found)
+        why = outcome.reason or learned.why_nothing(outcome)
         yield f"nothing: {why}"
     for rule, reason in outcome.retired:
         yield f"retired {rule}: {reason}"
@@ -131,12 +131,12 @@ def _change(step: Step, outcome: Outcome, found: Sources) -> Iterator[str]:
             yield page.quoted(item.quote)
 
 
-def outcome_json(outcome: Outcome, found: Sources) -> dict[str, object]:
+def outcome_json(outcome: Outcome) -> dict[str, object]:
     """Return one outcome as `--json` prints it."""
     facts = outcome.facts
     reason = outcome.reason
     if not reason and not outcome.steps and not outcome.retired:
-        reason = learned.why_nothing(facts, found)
+        reason = learned.why_nothing(outcome)
     return {
         "state": outcome.state,
         "session": facts.session,
@@ -185,7 +185,7 @@ def progress(number: int, total: int, line: str) -> None:
 def show_summary(summary: Summary, found: Sources, *, as_json: bool) -> None:
     """Print what a run over the queue did; exits with 1 where a session failed."""
     if as_json:
-        terminal.emit(summary_json(summary, found))
+        terminal.emit(summary_json(summary))
     else:
         _print_summary(summary, found)
     if summary.failures:
@@ -206,13 +206,13 @@ def _print_summary(summary: Summary, found: Sources) -> None:
         page.paragraph(f"{failure.session} is dropped: {failure.reason}", first="", rest="  ")
     for failure in summary.failures:
         page.paragraph(f"{failure.session} failed: {failure.reason}", first="", rest="  ")
-    terminal.out(found.routing_line())
+    page.bet(found.routing_line())
 
 
-def summary_json(summary: Summary, found: Sources) -> dict[str, object]:
+def summary_json(summary: Summary) -> dict[str, object]:
     """Return a run over many sessions as `--json` prints it."""
     return {
-        "outcomes": [outcome_json(outcome, found) for outcome in summary.outcomes],
+        "outcomes": [outcome_json(outcome) for outcome in summary.outcomes],
         "failures": [{"session": f.session, "reason": f.reason} for f in summary.failures],
         "without_transcript": list(summary.untold),
         "dropped": [{"session": f.session, "reason": f.reason} for f in summary.gone],
@@ -243,7 +243,7 @@ def show_undone(undone: Undone, found: Sources, *, as_json: bool) -> None:
         page.items(["it had changed no rule; its credit no longer counts"])
     if undone.commit not in QUIET:
         terminal.say(f"rose: not committed: {undone.commit}.")
-    terminal.out(found.routing_line())
+    page.bet(found.routing_line())
 
 
 def _deleting(name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,14 +13,13 @@ from rose.cli.app import app
 from rose.errors import UsageError
 from rose.selection import reconsider as reconsidering
 from rose.selection import reject as rejecting
-from rose.selection import rejections
+from rose.selection import rejection_page, rejections, sessions
 from rose.store import lessons
 
 if TYPE_CHECKING:
+    from rose.routing.skips import Skip
     from rose.selection.reconsider import Reached, Reconsidered
-    from rose.selection.reconsider_rules import Skip
     from rose.selection.reject import Listed
-    from rose.store.lessons import Holding
 
 SHORT_ID = 8
 
@@ -50,17 +48,18 @@ def reject_lesson(
 
     Example: rose reject deploy/canary --query "slow tests" --why "about shipping, not tests"
     """
-    holdings = _holdings()
-    session = named or os.environ.get("CLAUDE_CODE_SESSION_ID", "")
+    holdings = lessons.hold_all(terminal.stores())
+    stores = [holding.store for holding in holdings]
+    session = sessions.of_new(stores, named) if named else terminal.session("")
     for name, value in (("--query", query), ("--why", why)):
-        if not texts.clean_line(value):
+        if _is_blank(value):
             raise UsageError(f"{name} is empty: say it in words.")
-    if not texts.clean_line(session):
+    if _is_blank(session):
         raise UsageError("Which session? `rose reject NODE --session ID …`.")
     done = rejecting.reject(
         holdings, node, query=query, why=why, session=session, at=clock.now(), by_scope=by_scope
     )
-    place = terminal.short(rejections.path_of(holdings[0].store, session))
+    place = terminal.short(rejection_page.path_of(holdings[0].store, session))
     terminal.out(f"{done.row.node} is turned down: {_seen(done)}.")
     terminal.say(f"It is judged again once its section is taken out of {place}.")
 
@@ -77,7 +76,10 @@ def list_rejected(
 
     Example: rose rejected --session 3f2a9c1e-0000-4000-8000-000000000000
     """
-    found = rejecting.listing(_holdings(), session)
+    holdings = lessons.hold_all(terminal.stores())
+    if session:
+        session = sessions.resolve([holding.store for holding in holdings], session)
+    found = rejecting.listing(holdings, session)
     if as_json:
         rows = [one.as_json() for one in found.rows]
         terminal.emit({"rejections": rows, "findings": [x.as_json() for x in found.findings]})
@@ -105,7 +107,7 @@ def reconsider_all(*, as_json: JsonFlag = False) -> None:
 
     Example: rose reconsider --json
     """
-    found = reconsidering.reconsider(_holdings())
+    found = reconsidering.reconsider(lessons.hold_all(terminal.stores()))
     if as_json:
         terminal.emit(found.as_json())
         return
@@ -124,19 +126,20 @@ def reconsider_all(*, as_json: JsonFlag = False) -> None:
     _say(found)
 
 
-def _holdings() -> list[Holding]:
-    """Return the stores that apply here; raises NoStore."""
-    found = terminal.stores()
-    found.first()
-    return [lessons.hold(store) for store in found.present()]
+def _is_blank(value: str) -> bool:
+    """Tell whether a value says nothing as far as it is kept."""
+    return not texts.clean_line(value[: rejections.MOST_CHARS])
 
 
 def _seen(one: Listed) -> str:
     """Return in words what a rejection rests on, and whether the lesson is still the same."""
     seen = one.seen
     words: list[str] = [seen.stage]
-    if seen.chars is None:
-        words.append("opened")
+    if seen.stage == "scope":
+        # What was seen of its text is no part of the reason.
+        words.append("the task alone")
+    elif seen.chars is None:
+        words.append("characters not counted")
     elif seen.stage != "unrecorded":
         words.append(page.count(seen.chars, "character") + " seen")
     if seen.trace:
@@ -145,6 +148,8 @@ def _seen(one: Listed) -> str:
         words.append("gone since")
     elif one.is_changed:
         words.append("changed since")
+    elif not one.row.version:
+        words.append("for any version")
     return ", ".join(words)
 
 
@@ -180,9 +185,9 @@ def _say(found: Reconsidered) -> None:
         rest = ", as far as it could be checked" if found.unchecked else ""
         terminal.say(f"Nothing to reconsider in {looked}{rest}.")
         return
-    terminal.say(f"Looked at {looked}. Nothing is decided here:")
+    terminal.say(f"Looked at {looked}. Nothing is decided here.")
     if found.lessons:
-        terminal.say("  a section taken out of .rose/rejections/ opens its lesson again;")
+        terminal.say("A section taken out of .rose/rejections/ opens its lesson again.")
     if found.rules:
-        terminal.say("  `rose route --approve ID` keeps a rule for its lessons as they are now,")
-        terminal.say("  `rose route --forget ID` lifts it.")
+        terminal.say("`rose route --approve ID` keeps a rule for its lessons as they are now,")
+        terminal.say("`rose route --forget ID` lifts it.")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rose.cli import page, terminal
-from rose.report import rulebook
+from rose.report import learned, rulebook
 from rose.report.sources import paths_of
 from rose.routing import rank
 
@@ -28,10 +28,10 @@ def show(book: Rulebook, *, home: bool, as_json: bool) -> None:
     if as_json:
         terminal.emit(shown.as_json())
         return
-    terminal.out(book.sources.routing_line())
+    page.bet(book.sources.routing_line())
     page.row("layer", layer_text(book))
     if not any((shown.chosen, shown.waiting, shown.proposed, shown.out_of_use)):
-        _show_empty()
+        _show_empty(book.sources)
     elif shown.chosen or shown.waiting:
         page.row("record", "helped and wasted are live + replayed credit; seen is sessions")
     cap = book.sources.first.settings.routing_max_tokens
@@ -81,9 +81,17 @@ def layer_text(book: Rulebook) -> str:
     return f"{len(book.chosen)} of {page.count(total, 'rule')}, {tokens} of {cap} tokens"
 
 
-def _show_empty() -> None:
-    terminal.out("\nNo rule yet. Reflection writes the first one with the second session of one")
-    terminal.out("kind of work. To teach one:")
+def _show_empty(sources: Sources) -> None:
+    sessions = len(sources.cases())
+    if sessions:
+        why = f"No rule yet from {page.count(sessions, 'session')}: "
+        why += learned.why_nothing_yet(sources)
+    else:
+        serves = sources.first.settings.recall_serve != "off"
+        why = "No rule yet. Reflection writes the first one with the second session of one kind of"
+        why += " work, unless recall finds its lesson by itself" if serves else " work"
+    terminal.out()
+    page.paragraph(f"{why}. To teach one:", first="", rest="")
     terminal.out(f"  {TEACH}")
 
 
@@ -126,7 +134,7 @@ def explain(found: Sources, place: Place, effect: Effect | None, *, as_json: boo
     source = found.source_of(place)
     if as_json:
         changed = None if effect is None else effect.as_json()
-        terminal.emit({**rulebook.explain_json(place, source), "effect": changed})
+        terminal.emit({**rulebook.explain_json(place, source), "effects": changed})
         return
     rule, standing = place.rule, place.standing
     terminal.out(place.text)

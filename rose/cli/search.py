@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rose import session as clock
-from rose.cli import page, terminal
+from rose.cli import page, progress, terminal
 from rose.cli.app import app
 from rose.selection import index_rows, lookups, search
 from rose.selection.lookups import LookUp
 from rose.store import lessons
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from rose.selection.index_rows import Progress
     from rose.selection.search import Found, Passages
     from rose.store.lessons import Holding
 
@@ -31,7 +27,10 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print the result as JSON
 LogOption = Annotated[
     str,
     typer.Option(
-        "--log", metavar="SESSION", help="Write a trace; in a session it is written unasked."
+        "--log",
+        "--session",
+        metavar="SESSION",
+        help="Write a trace; in a session it is written unasked.",
     ),
 ]
 
@@ -55,18 +54,19 @@ def search_lessons(
 
     Example: rose search "integration tests database" --scope "nodes/testing/**"
     """
-    holdings = _holdings()
+    holdings = lessons.hold_all(terminal.stores())
     globs = scope or []
-    with _bar() as progress:
-        found = search.search(holdings, query, k=k, chars=chars, scope=globs, progress=progress)
+    with progress.bar("Indexing the lessons", least=index_rows.BATCH) as show:
+        found = search.search(holdings, query, k=k, chars=chars, scope=globs, progress=show)
+    # Before it is printed: who reads it may hang up in the middle.
+    if session := terminal.session(log):
+        shown, budget = lookups.of_search(found), {"k": k, "chars": chars}
+        _log(session, holdings, LookUp("search", query, shown, budget, globs))
     if as_json:
         terminal.emit([row.as_json() for row in found.rows])
     else:
         _print_rows(found)
     terminal.report(found.findings)
-    if session := _session(log):
-        shown, budget = lookups.of_search(found), {"k": k, "chars": chars}
-        _log(session, holdings, LookUp("search", query, shown, budget, globs))
 
 
 @app.command("evidence", short_help="Show what one lesson says about a query.")
@@ -87,29 +87,17 @@ def show_evidence(
 
     Example: rose evidence testing/integration-db "which port"
     """
-    holdings = _holdings()
+    holdings = lessons.hold_all(terminal.stores())
     found = search.evidence(holdings, node, query, chars=chars, count=windows)
+    if session := terminal.session(log):
+        shown, budget = lookups.of_passages(found), {"chars": chars, "windows": windows}
+        _log(session, holdings, LookUp("evidence", query, shown, budget))
     if as_json:
         terminal.emit(found.as_json())
     else:
         _print_passages(found)
     if found.is_cut:
         terminal.say(f"{found.path} has more than a mebibyte; only its first was searched.")
-    if session := _session(log):
-        shown, budget = lookups.of_passages(found), {"chars": chars, "windows": windows}
-        _log(session, holdings, LookUp("evidence", query, shown, budget))
-
-
-def _session(log: str) -> str:
-    """Return the session that a call is recorded for: the named one, else the one we run in."""
-    return log or os.environ.get("CLAUDE_CODE_SESSION_ID", "")
-
-
-def _holdings() -> list[Holding]:
-    """Return the stores that apply here; raises NoStore."""
-    found = terminal.stores()
-    found.first()
-    return [lessons.hold(store) for store in found.present()]
 
 
 def _print_rows(found: Found) -> None:
@@ -133,40 +121,15 @@ def _print_passages(found: Passages) -> None:
         terminal.say(f"{found.node} says nothing about that{where}.")
     else:
         terminal.out(found.path)
-    for window in found.windows:
-        page.paragraph(window.text, first=f"  {window.start}: ", rest="    ")
+    for place, said in found.passages():
+        page.paragraph(said, first=f"  {place}: ", rest="    ")
 
 
 def _say_unusable() -> None:
-    terminal.say("The query holds no word that could be looked for.")
+    terminal.say(f"The query {search.NO_WORD}.")
 
 
 def _log(session: str, holdings: Sequence[Holding], look: LookUp) -> None:
     """Write a trace; what keeps it from being written changes nothing else."""
     if reason := lookups.write(holdings, session, clock.now(), look):
         terminal.say(f"[not logged] {reason}")
-
-
-@contextlib.contextmanager
-def _bar() -> Iterator[Progress]:
-    """Give what draws a progress bar on a terminal, for an index that takes a while to build."""
-    drawn: Any = None
-
-    def show(done: int, total: int) -> None:
-        nonlocal drawn
-        if total <= index_rows.BATCH or not sys.stderr.isatty():
-            return
-        if drawn is None:
-            from rich.console import Console
-            from rich.progress import Progress
-
-            drawn = Progress(console=Console(stderr=True), transient=True)
-            drawn.start()
-            drawn.add_task("Indexing the lessons", total=total)
-        drawn.update(drawn.task_ids[0], completed=done)
-
-    try:
-        yield show
-    finally:
-        if drawn is not None:
-            drawn.stop()

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from rose.report.learned import Change, Reflection
     from rose.report.overview import Overview
 
-MAX_BROKEN = 8
+MAX_BROKEN = 3
+MAX_LEARNED = 8
 MAX_FAILED = 3
 MAX_QUESTIONS = 3
 SHORT_ID = 8
@@ -49,7 +50,7 @@ def status(
         return
     page.row("store", *_stores(found))
     page.row("lessons", _lessons(found))
-    terminal.out(found.sources.routing_line())
+    page.bet(found.sources.routing_line())
     if found.trend is not None:
         page.row("trend", found.trend.line())
     page.row("layer", *_layer(found.cost))
@@ -61,6 +62,7 @@ def status(
     page.row("queue", *_queue(found.queue))
     page.row("hook", _hook(found))
     page.row("broken", *_broken(found))
+    page.row("note", *_note(found))
     lost = found.sources.survey.lost()
     if lost:
         one = page.count(len(lost), "rule leads", "rules lead")
@@ -111,26 +113,33 @@ def _show_learned(found: Overview) -> None:
     if not found.lessons_learned:
         page.row("learned", _nothing_learned(found))
         return
-    label = "learned"
+    told: list[str] = []
     for reflection in found.lessons_learned:
-        page.row(label, *_learned(reflection))
-        label = ""
+        full = list(_learned(reflection))
+        is_room = not told or len(told) + len(full) <= MAX_LEARNED
+        told += full if is_room else [_in_short(reflection)]
+    page.row("learned", *told)
 
 
 def _nothing_learned(found: Overview) -> str:
     if not found.delivery.sessions:
         return "no session yet: rose reflect --transcript PATH learns from one"
     sessions = page.count(found.delivery.sessions, "session")
-    return f"nothing yet from {sessions}: it takes two that used the same lesson"
+    return f"nothing yet from {sessions}: {found.why_nothing}"
 
 
-def _learned(reflection: Reflection) -> Iterator[str]:
+def _in_short(reflection: Reflection) -> str:
+    """Return one reflection of several in a line."""
     day, _, clock = reflection.at.partition("T")
     told = [*map(_what, reflection.changes)]
     told += [f"found a lesson missing: {title}" for title, _ in reflection.lessons]
     told += [f"no answer from {reflection.failed}"] if reflection.failed else []
     what = ", ".join(told)
-    yield f"{day} {clock[:5]} session {reflection.session[:SHORT_ID]}: {what}"
+    return f"{day} {clock[:5]} session {reflection.session[:SHORT_ID]}: {what}"
+
+
+def _learned(reflection: Reflection) -> Iterator[str]:
+    yield _in_short(reflection)
     for change in reflection.changes:
         yield from _change(change)
     if reflection.can_be_undone():
@@ -215,8 +224,16 @@ def _hook(found: Overview) -> str:
 def _broken(found: Overview) -> Iterator[str]:
     findings = found.sources.broken()
     for finding in findings[:MAX_BROKEN]:
-        yield finding.line()
+        yield f"{finding.where}: {finding.rule}: {finding.message}"
     if len(findings) > MAX_BROKEN:
         yield f"and {len(findings) - MAX_BROKEN} more: rose doctor lists them"
-    if not findings:
+    elif findings:
+        yield "rose doctor says what to do"
+    else:
         yield "nothing"
+
+
+def _note(found: Overview) -> Iterator[str]:
+    recovered = len(found.sources.recovered())
+    if recovered:
+        yield f"{page.recovered(recovered)}: rose doctor"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import textwrap
 from typing import TYPE_CHECKING, TextIO
 
 from rose import files, layout
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from rose.findings import Finding
 
+COLUMNS = 80
 _CONTROLS = {
     code: f"\\x{code:02x}" for code in (*range(32), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"
 }
@@ -39,6 +41,11 @@ def home_of(found: layout.Stores) -> layout.Store:
     if found.home is None:
         raise NoStore("No home store. Run `rose init --home`.")
     return found.home
+
+
+def session(named: str) -> str:
+    """Return the session that is meant: the named one, else the one we run in, else none."""
+    return named or os.environ.get("CLAUDE_CODE_SESSION_ID", "")
 
 
 def open_streams() -> None:
@@ -97,10 +104,15 @@ def out(text: str = "") -> None:
 
 
 def say(text: str = "") -> None:
-    """Print words about the result to standard error, after the result so far."""
+    """Print words about the result to standard error, after the result so far.
+
+    A terminal gets them wrapped between words; anything else gets them as they are, so that a
+    finding is one line for a program.
+    """
     flush()
     try:
-        _write(sys.stderr, text)
+        for line in text.split("\n"):
+            _write(sys.stderr, _wrapped(line, columns(sys.stderr)))
         sys.stderr.flush()
     except OSError:
         # Nobody can be told, and what was asked for goes on.
@@ -117,6 +129,26 @@ def report(findings: Iterable[Finding], *, refused: bool = False) -> None:
     for finding in listed:
         stopped = refused and (finding.severity == "error" or not has_errors)
         say(f"{'refused' if stopped else 'warning'}: {finding.line()}")
+
+
+def columns(file: TextIO) -> int | None:
+    """Return how many columns a terminal has, None for what is none."""
+    if not file.isatty():
+        return None
+    try:
+        return os.get_terminal_size(file.fileno()).columns or COLUMNS
+    except OSError:
+        return COLUMNS
+
+
+def _wrapped(line: str, width: int | None) -> str:
+    """Return a line in as many as a width needs; what is indented is laid out already."""
+    if width is None or len(line) <= width or line[:1].isspace():
+        return line
+    parts = textwrap.wrap(
+        line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join(parts)
 
 
 def _write(file: TextIO, text: str) -> None:

@@ -84,7 +84,7 @@ def off_command(
     Example: rose off --session 3f2a9c1e-0000-4000-8000-000000000000
     """
     store = terminal.stores().first()
-    which = named or os.environ.get("CLAUDE_CODE_SESSION_ID", "")
+    which = terminal.session(named)
     if not which:
         raise UsageError("Which session? `rose off --session ID`; `ROSE_OFF=1` needs no id.")
     paths = [

@@ -33,8 +33,7 @@ def rule_effects(
     A rule is held against the record of its own store. With `only` no other rule is measured.
     `progress` is told how many of the recorded sessions are done.
     """
-    stores.first()
-    holdings = [lessons.hold(store) for store in stores.present()]
+    holdings = lessons.hold_all(stores)
     survey = surveying.survey([refresh.ground_of(one) for one in holdings], exact=True)
     kept = survey.kept()
     records = [ledger.read(holding.store).cases for holding in holdings]

@@ -93,7 +93,9 @@ def _rows(
     try:
         text = files.read_text(path)
     except (OSError, ValueError) as error:
-        raise RoseError(f"{path}: cannot be read: {error}.") from error
+        why = getattr(error, "strerror", None) or "it is no text in UTF-8"
+        repair = f"DIR holds {LESSONS} and {EPISODES}."
+        raise RoseError(f"{path} cannot be read: {why}. {repair}") from error
     # Only a line feed ends a line: texts hold other separators.
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():

@@ -164,7 +164,10 @@ def directory_of(payload: Mapping[str, object]) -> str:
 
 
 class Turn:
-    """One call of the hook: what came in, what was printed."""
+    """One call of the hook: what came in, what was printed.
+
+    `spare` is the document that is printed where nothing else is by the very last moment.
+    """
 
     def __init__(self, event: str, host: str, environ: Mapping[str, str]) -> None:
         self.event = event
@@ -176,6 +179,7 @@ class Turn:
         self.began = time.monotonic()
         self.needs_trust = False
         self.out = 1
+        self.spare = ""
 
     def write(self, text: str) -> None:
         """Print one document; a second one is a bug and is not printed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rose import redact
 from rose.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ class Arguments:
         unknown = [name for name in given if name not in known]
         if unknown:
             listed = ", ".join(f"`{name}`" for name in known)
-            raise UsageError(f"No argument {unknown[0][:_SHOWN]!r}; there are {listed}.")
+            shown = redact.beginning(unknown[0], _SHOWN)
+            raise UsageError(f"No argument {shown!r}; there are {listed}.")
         # What a program gives as null it does not give.
         self._given = {name: value for name, value in given.items() if value is not None}
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rose.errors import RoseError
+from rose.mcp.desk import Answer
 from rose.report import leads, rulebook, sources
 from rose.selection import explain, veil
+from rose.store import lessons
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,10 +17,6 @@ if TYPE_CHECKING:
     from rose.layout import Stores
     from rose.report.leads import Lead
     from rose.selection.explain import Explanation
-    from rose.store.lessons import Lesson
-
-    Told = tuple[dict[str, Any], str]
-
 
 _RULE = re.compile(r"r_[0-9a-f]+")
 
@@ -28,7 +26,7 @@ def names_rule(ref: str) -> bool:
     return _RULE.fullmatch(rulebook.part_of(ref)) is not None
 
 
-def of_rule(stores: Stores, ref: str) -> Told:
+def of_rule(stores: Stores, ref: str) -> Answer:
     """Return what `rose route --explain` says of a rule; raises RoseError."""
     found = sources.read(stores)
     source, rule_id = rulebook.resolve(found, ref, home=False)
@@ -41,14 +39,18 @@ def of_rule(stores: Stores, ref: str) -> Told:
     fields = {**rulebook.explain_json(place, source), "said": [said]}
     one = place.standing
     kept = f"helped {one.helped}, wasted {one.wasted}, seen {one.seen}"
-    return veil.anything(fields), "\n".join([place.text, said, f"Its record: {kept}."])
+    return Answer(fields, "\n".join([place.text, said, f"Its record: {kept}."]))
 
 
 def of_lesson(
-    stores: Stores, lesson: Lesson, query: str, *, scope: Sequence[str], session: str, at: str
-) -> Told:
-    """Return a lesson's part in recall for a query, and the rules that lead to it."""
+    stores: Stores, ref: str, query: str, *, scope: Sequence[str], session: str, at: str
+) -> Answer:
+    """Return a lesson's part in recall for a query, and the rules that lead to it.
+
+    Raises RoseError where the reference names no lesson.
+    """
     found = sources.read(stores)
+    lesson = lessons.resolve([held.shelf for held in found.each], ref)
     recalled = None
     if query:
         recalled = explain.explain(found.each, lesson, query, scope=scope, session=session, at=at)
@@ -67,9 +69,8 @@ def of_lesson(
         "rules": [way.as_json() for way in ways],
         "said": said,
     }
-    return veil.anything(fields), "\n".join(
-        [f"{lesson.id} ({lesson.path}, {lesson.status})", *said]
-    )
+    head = f"{lesson.id} ({lesson.path}, {lesson.status})"
+    return Answer(fields, "\n".join([head, *said]))
 
 
 def _recalled(one: Explanation) -> str:
@@ -81,5 +82,5 @@ def _recalled(one: Explanation) -> str:
 
 def _way(way: Lead) -> str:
     met = "" if way.met is None else f", met to {way.met:g}"
-    where = f"not in the layer: {way.reason}" if way.reason else "in the layer"
+    where = f"not in the layer: {way.said}" if way.said else "in the layer"
     return f"Rule {way.place.rule.id} leads to it by {way.target} ({where}{met}): {way.place.text}"

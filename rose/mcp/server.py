@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rose.errors import RoseError
 from rose.mcp import tools
+from rose.selection import veil
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rose.mcp.tools import Desk
+    from rose.mcp.desk import Desk
 
 NAME = "rose"
 # Of another major version everything has other names.
@@ -117,15 +118,17 @@ def _answer(sdk: _Sdk, desk: Desk, name: str, given: Mapping[str, object]) -> An
     except (RoseError, OSError, sqlite3.Error) as error:
         return _result(sdk, str(error), None)
     except Exception:  # noqa: BLE001 - the edge: a bug must not end the server
-        sys.stderr.write(traceback.format_exc())
+        sys.stderr.write(veil.anything(traceback.format_exc()))
         return _result(sdk, "This is a bug in rose; what it printed says more.", None)
     return _result(sdk, answer.text, answer.fields)
 
 
 def _result(sdk: _Sdk, text: str, fields: Mapping[str, object] | None) -> Any:
-    made: dict[str, object] = {"content": [{"type": "text", "text": _utf8(text)}]}
+    """Return what is sent: here alone it leaves, so here alone it is veiled."""
+    made: dict[str, object] = {"content": [{"type": "text", "text": veil.anything(_utf8(text))}]}
     if fields is not None:
-        made["structuredContent"] = json.loads(_utf8(json.dumps(fields, ensure_ascii=False)))
+        sendable = json.loads(_utf8(json.dumps(fields, ensure_ascii=False)))
+        made["structuredContent"] = veil.anything(sendable)
     return sdk.types.CallToolResult.model_validate({**made, "isError": fields is None})
 
 

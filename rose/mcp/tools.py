@@ -8,21 +8,21 @@ session is known. docs/decisions/029.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from rose import redact
 from rose.errors import UsageError
 from rose.mcp import reasons
 from rose.mcp.arguments import Arguments
-from rose.selection import lookups, opening, pipeline, search
+from rose.mcp.desk import Answer
+from rose.selection import lookups, requests, search
 from rose.selection.lookups import LookUp
-from rose.store import lessons
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rose.layout import Stores
-    from rose.selection.opening import Opened
-    from rose.selection.search import Found, Passages
+    from rose.mcp.desk import Desk
+    from rose.selection.search import Found, Opened, Passages
     from rose.store.lessons import Holding
 
 # What one call may ask for; a call that shows more than a context holds helps nobody.
@@ -39,7 +39,7 @@ ABOUT = (
     "The lessons of this project: what earlier work on it has taught. Search for them before work "
     f"whose kind they may know, and open what fits. {DATA}"
 )
-_QUERY = {"type": "string", "maxLength": pipeline.QUERY_CHARS}
+_QUERY = {"type": "string", "maxLength": requests.QUERY_CHARS}
 _LESSON = {
     "type": "string",
     "maxLength": MOST_NAME,
@@ -61,29 +61,6 @@ _SESSION = {
 def _count(default: int, most: int, said: str) -> dict[str, object]:
     bounds = {"type": "integer", "minimum": 1, "maximum": most, "default": default}
     return {**bounds, "description": said}
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a call gives: the fields of its JSON, and the same in words."""
-
-    fields: dict[str, Any]
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Desk:
-    """Where a call reads: `find` gives the stores of now, `now` the time."""
-
-    find: Callable[[], Stores]
-    now: Callable[[], str]
-    session: str = ""
-
-    def holdings(self) -> list[Holding]:
-        """Return the stores that apply; raises NoStore."""
-        found = self.find()
-        found.first()
-        return [lessons.hold(store) for store in found.present()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,17 +87,17 @@ def call(desk: Desk, name: str, given: Mapping[str, object]) -> Answer:
     """Return the answer to one call; raises RoseError with what to do, OSError, sqlite3.Error."""
     tool = next((tool for tool in TOOLS if tool.name == name), None)
     if tool is None:
-        raise UsageError(f"No tool {name[:MOST_NAME]!r}.")
+        raise UsageError(f"No tool {redact.beginning(name, MOST_NAME)!r}.")
     return tool.run(desk, Arguments(given, tool.properties))
 
 
 def _search(desk: Desk, given: Arguments) -> Answer:
-    query = given.text("query", pipeline.QUERY_CHARS, needed=True)
+    query = given.text("query", requests.QUERY_CHARS, needed=True)
     k = given.number("k", search.K, MOST_K)
     chars = given.number("chars", search.CHARS, MOST_CHARS)
     scope = given.texts("scope", MOST_GLOBS, MOST_NAME)
     holdings = desk.holdings()
-    found = search.search(holdings, query, k=k, chars=chars, scope=scope, is_veiled=True)
+    found = search.search(holdings, query, k=k, chars=chars, scope=scope)
     said = [finding.line() for finding in found.findings[:MOST_SAID]]
     if not found.rows:
         said.insert(0, _nothing(found, "No lesson is about that."))
@@ -135,8 +112,8 @@ def _search(desk: Desk, given: Arguments) -> Answer:
 
 
 def _open(desk: Desk, given: Arguments) -> Answer:
-    ref = given.text("lesson", MOST_NAME, needed=True)
-    query = given.text("query", pipeline.QUERY_CHARS)
+    ref = given.text("node", MOST_NAME, needed=True)
+    query = given.text("query", requests.QUERY_CHARS)
     of_query = [name for name in ("chars", "windows") if given.has(name)]
     of_lines = [name for name in ("first", "last") if given.has(name)]
     if of_query and not query:
@@ -150,14 +127,14 @@ def _passages(desk: Desk, given: Arguments, ref: str, query: str) -> Answer:
     chars = given.number("chars", search.EVIDENCE_CHARS, MOST_CHARS)
     windows = given.number("windows", search.WINDOWS, MOST_WINDOWS)
     holdings = desk.holdings()
-    found = search.evidence(holdings, ref, query, chars=chars, count=windows, is_veiled=True)
+    found = search.evidence(holdings, ref, query, chars=chars, count=windows)
     said = [] if found.windows else [_nothing(found, f"{found.node} says nothing about that.")]
     said += _cut(found)
     shown, budget = lookups.of_passages(found), {"chars": chars, "windows": windows}
     said += _log(desk, given, holdings, LookUp("evidence", query, shown, budget))
     # The path first: programs cut a long result behind its beginning.
     fields = {"path": found.path, **found.as_json(), "said": said}
-    passages = [f"  {window.start}: {window.text}" for window in found.windows]
+    passages = [f"  {place}: {text}" for place, text in found.passages()]
     return Answer(fields, "\n".join([found.path, *passages, *said]))
 
 
@@ -167,13 +144,14 @@ def _lines(desk: Desk, given: Arguments, ref: str) -> Answer:
     if last < first:
         raise UsageError(f"`last` is {last}, before `first`, which is {first}.")
     holdings = desk.holdings()
-    found = opening.read(holdings, ref, first, last)
+    found = search.opening(holdings, ref, first, last)
     said = []
     if found.last < min(last, found.of):
         rest = f"from {found.last + 1} on with `first`, or what it says about a `query`"
         said.append(f"These are lines {first} to {found.last} of {found.of}: open it {rest}.")
     said += _cut(found)
-    shown, budget = lookups.of_opening(found), {"first": first, "last": found.last}
+    shown = lookups.of_opening(found)
+    budget = {"first": first, "last": found.last, "whole": found.is_whole}
     said += _log(desk, given, holdings, LookUp("evidence", "", shown, budget))
     head = f"{found.path}, lines {first} to {found.last} of {found.of}:"
     fields = {**found.as_json(), "said": said}
@@ -181,7 +159,7 @@ def _lines(desk: Desk, given: Arguments, ref: str) -> Answer:
 
 
 def _nothing(found: Found | Passages, said: str) -> str:
-    return said if found.terms else "The query holds no word that could be looked for."
+    return said if found.terms else f"The query {search.NO_WORD}."
 
 
 def _cut(found: Opened | Passages) -> list[str]:
@@ -196,16 +174,14 @@ def _log(desk: Desk, given: Arguments, holdings: Sequence[Holding], look: LookUp
 
 
 def _explain(desk: Desk, given: Arguments) -> Answer:
-    ref = given.text("subject", MOST_NAME, needed=True)
-    query = given.text("query", pipeline.QUERY_CHARS)
+    ref = given.text("node", MOST_NAME, needed=True)
+    query = given.text("query", requests.QUERY_CHARS)
     scope = given.texts("scope", MOST_GLOBS, MOST_NAME)
     session = given.text("session", MOST_NAME) or desk.session
     stores = desk.find()
     if reasons.names_rule(ref):
-        return Answer(*reasons.of_rule(stores, ref))
-    lesson = lessons.resolve([held.shelf for held in desk.holdings()], ref)
-    told = reasons.of_lesson(stores, lesson, query, scope=scope, session=session, at=desk.now())
-    return Answer(*told)
+        return reasons.of_rule(stores, ref)
+    return reasons.of_lesson(stores, ref, query, scope=scope, session=session, at=desk.now())
 
 
 TOOLS = (
@@ -231,7 +207,7 @@ TOOLS = (
         "Show one lesson: its text, some lines of it, or, with a query, the passages that say most "
         f"about it. {DATA}",
         {
-            "lesson": _LESSON,
+            "node": _LESSON,
             "query": {**_QUERY, "description": "Show only the passages about this."},
             "windows": _count(search.WINDOWS, MOST_WINDOWS, "With a query: how many passages."),
             "chars": _count(search.EVIDENCE_CHARS, MOST_CHARS, "With a query: how wide each is."),
@@ -240,7 +216,7 @@ TOOLS = (
             "session": _SESSION,
         },
         _open,
-        ("lesson",),
+        ("node",),
     ),
     Tool(
         "explain",
@@ -249,7 +225,7 @@ TOOLS = (
         "what gave its score, what kept it out), which selection rules lead to it, and why a rule "
         "is or is not sent. Shows no text of lessons.",
         {
-            "subject": {
+            "node": {
                 "type": "string",
                 "maxLength": MOST_NAME,
                 "description": "A lesson's id or path, or a rule's id (r_…).",
@@ -259,6 +235,6 @@ TOOLS = (
             "session": _SESSION,
         },
         _explain,
-        ("subject",),
+        ("node",),
     ),
 )

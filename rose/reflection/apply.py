@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from rose.reflection.ask import Asked
     from rose.reflection.changes import Step
+    from rose.reflection.gates import Gate
     from rose.reflection.minted import Minted
     from rose.reflection.passes import Pass
     from rose.reflection.planning import Proposed
@@ -31,12 +32,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What a reflection changed in one store; `n` is None where it was there already."""
+    """What a reflection changed in one store; `n` is None where it was there already.
+
+    `gates` say where each used lesson fell for which nothing was proposed.
+    """
 
     n: int | None
     steps: tuple[Step, ...] = ()
     retired: tuple[tuple[str, str], ...] = ()
     lessons: tuple[Minted, ...] = ()
+    gates: tuple[Gate, ...] = ()
 
 
 def propose(one: Pass, record: Record, current: table.Table) -> Proposed:
@@ -89,7 +94,7 @@ def apply(
     final = replace(case, store_rules=active)
     ledger.append_locked(store, settings.ledger_share, lambda _: cases.line_of(final))
     retired = tuple((found.rule.id, found.reason) for found in due)
-    applied = Applied(case.n, taken, retired, minted)
+    applied = Applied(case.n, taken, retired, minted, proposed.gates)
     _trace(one, applied, asked)
     return applied
 
@@ -119,6 +124,8 @@ def _trace(one: Pass, applied: Applied, asked: Mapping[str, object] | None) -> N
         "arrivals": delivery.as_json(one.facts.arrivals),
         **(asked or {}),
     }
+    if applied.gates:
+        line["gates"] = [gate.as_json() for gate in applied.gates]
     if applied.lessons:
         line["lessons"] = [new.as_json() for new in applied.lessons]
     journal.reflected(one.holding.store, line)

@@ -12,15 +12,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from rose import derived, files, redact
+from rose.backends import spend
 from rose.backends.base import BackendFailure, Question, Subject, Usage
 from rose.errors import RoseError, Unwritable
 from rose.reflection import proposal as proposals
-from rose.reflection import question, schema, spend
+from rose.reflection import question, schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rose.backends.base import Backend, FailureKind
+    from rose.backends.base import Answer, Backend, FailureKind
     from rose.config import Settings
     from rose.layout import Store
     from rose.reflection.proposal import Proposal
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 OnFailure = Literal["raise", "retry", "observe"]
 # Asking again mends neither a missing program nor a limit that is spent.
 FINAL = ("unavailable", "spent")
+# There was an answer, in another shape than was asked for.
+MISSHAPEN = ("plain-text", "schema")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +57,19 @@ class Asked:
 
     backend: str
     proposal: Proposal | None = None
-    kind: FailureKind | Literal["spent", ""] = ""
+    kind: FailureKind | Literal[""] = ""
     reason: str = ""
     model: str = ""
     is_kept: bool = False
     path: str = ""
     usage: Usage = field(default_factory=Usage)
+
+    @property
+    def is_invalid(self) -> bool:
+        """Tell whether what was said of the lessons that were used could not be read."""
+        if self.proposal is None:
+            return self.kind in MISSHAPEN
+        return any(item.is_shape_of("used") for item in self.proposal.malformed)
 
     def trace(self) -> dict[str, object]:
         """Return what the trace of the session says of the model."""
@@ -122,34 +132,24 @@ def _put(
     reflector: Reflector, backend: Backend, store: Store, asking: Question, path: str
 ) -> Asked:
     """Put the question to the model, once; its answer is kept before anything else can fail."""
-    name, session = backend.name, asking.subject.session
-    spent = spend.left(store, reflector.settings, session, reflector.now())
-    if spent:
-        return Asked(name, kind="spent", reason=spent)
-    hindrance = backend.hindrance()
-    if hindrance:
-        return Asked(name, kind="unavailable", reason=hindrance)
-    outcome: FailureKind | Literal["answer"] = "answer"
-    began = reflector.now()
-    try:
-        answer = backend.ask(asking, reflector.settings.reflection_timeout_s)
-    except BackendFailure as failure:
-        outcome = failure.kind
-        asked = Asked(name, kind=outcome, reason=str(failure), usage=failure.usage)
-    except BaseException:
-        # Ctrl-C, or an end of the process: what was begun may have been paid for.
-        now = reflector.now()
-        cost = Usage(1, seconds=max(0.0, now - began))
-        spend.note(store, session, backend=name, usage=cost, outcome="interrupted", now=now)
-        raise
-    else:
+    purse = spend.Purse(
+        store,
+        reflector.settings,
+        spend.wait_of(reflector.settings),
+        asking.subject.session,
+        reflector.now,
+    )
+
+    def keep(answer: Answer) -> None:
         if not _holds_secret(answer.value):
             derived.save(path, {"value": answer.value, "model": answer.model}, mode=0o600)
-        found = proposals.parse(answer.value)
-        asked = Asked(name, found, model=answer.model, usage=answer.usage)
-    now = reflector.now()
-    spend.note(store, session, backend=name, usage=asked.usage, outcome=outcome, now=now)
-    return asked
+
+    try:
+        answer = purse.ask(backend, asking, keep)
+    except BackendFailure as failure:
+        return Asked(backend.name, kind=failure.kind, reason=str(failure), usage=failure.usage)
+    found = proposals.parse(answer.value)
+    return Asked(backend.name, found, model=answer.model, usage=answer.usage)
 
 
 def _holds_secret(value: object) -> bool:

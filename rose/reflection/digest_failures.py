@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from rose import redact
 from rose.reflection import commands, digest_text, kinds
 from rose.reflection.digest_fit import Ends
 
@@ -148,14 +149,15 @@ def by_person(call: Call) -> str:
 def asked(call: Call) -> str:
     """Return what a call asked for, on one line."""
     if call.command is not None:
-        return digest_text.line(call.command[: commands.MOST_CHARS], ASKED_CHARS)
+        return digest_text.line(redact.beginning(call.command, commands.MOST_CHARS), ASKED_CHARS)
     told = [path.removeprefix(call.cwd.rstrip("/") + "/") for path in call.paths]
     for key, value in call.input.items():
         # What a call writes into a file says less than the file's name.
         is_short = isinstance(value, str) and len(value) <= _SHORT and value not in call.paths
         if is_short or type(value) is int:
             told.append(f"{key}={value}")
-    return digest_text.line(" ".join([call.name, *told])[: commands.MOST_CHARS], ASKED_CHARS)
+    said = redact.beginning(" ".join([call.name, *told]), commands.MOST_CHARS)
+    return digest_text.line(said, ASKED_CHARS)
 
 
 def keys_of(call: Call) -> Iterator[str]:

@@ -37,7 +37,7 @@ def line(text: str, most_chars: int) -> str:
 def head(text: str, most_chars: int) -> str:
     """Return the beginning of a text as one line."""
     # More is read than is shown, so that no secret is cut before it is known for one.
-    found = " ".join(clean(plain(text[: 10 * most_chars]).split("\n")))
+    found = " ".join(clean(plain(redact.beginning(text, 10 * most_chars)).split("\n")))
     shown = found if len(found) <= most_chars else _whole_words(found[:most_chars], at_end=True)
     return own_words_out(shown if shown == found else f"{shown} {CUT}")
 

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 from rose import files, tail
 from rose.errors import Unwritable
-from rose.reflection import delivery
+from rose.reflection import delivery, gates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rose.layout import Store
     from rose.reflection.delivery import Arrival
+    from rose.reflection.gates import Gate
 
 VERSION = 1
 # A reflection leaves about a thousand bytes, with a model several times that: the latest ones.
@@ -40,6 +41,7 @@ class Line:
     operations: tuple[Mapping[str, object], ...]
     retired: tuple[Mapping[str, object], ...]
     lessons: tuple[Mapping[str, object], ...]
+    gates: tuple[Gate, ...]
     arrivals: tuple[Arrival, ...] | None
     by: str
     asked: Mapping[str, object]
@@ -94,6 +96,7 @@ def line_of(fields: Mapping[str, object]) -> Line:
         operations=_mappings(fields.get("operations")),
         retired=_mappings(fields.get("retired")),
         lessons=_mappings(fields.get("lessons")),
+        gates=tuple(filter(None, map(gates.from_json, _mappings(fields.get("gates"))))),
         arrivals=None if arrivals is None else tuple(arrivals),
         by=_text(fields.get("by")),
         asked=_mapping(fields.get("asked")),

@@ -67,7 +67,7 @@ class Kinds:
         if call.command is not None:
             # As one text, before it is cut into words: a key is one secret over several of them.
             for simple in commands.simple_commands(
-                redact.redact(call.command[: commands.MOST_CHARS])
+                redact.beginning(call.command, commands.MOST_CHARS)
             ):
                 if redact.MARK in f"{simple.head} {' '.join(simple.arguments)}":
                     continue

@@ -31,7 +31,7 @@ _MOST_BODIES = 256
 _STOPS = frozenset(" \t\r\n\"'`()[]{}<>,;:|=")
 _MOST_NAMES = 5_000
 _MOST_NAME_CHARS = 400
-_NUMBERED = re.compile(r"\d+(?:\t|→|[:|-])")
+_NUMBERED = re.compile(r"(?:line )?\d+(?:\t|→|[:|-])")
 _LOCATED = re.compile(r"[^\s:]+:(?:\d+:)?")
 
 
@@ -186,7 +186,7 @@ def _variants(line: str) -> Iterator[str]:
     """Yield a line of a result without what tools put before it: numbers, paths, diff signs."""
     stripped = line.strip()
     yield stripped
-    if stripped[:1].isdigit():
+    if stripped[:1].isdigit() or stripped.startswith("line "):
         found = _NUMBERED.match(stripped)
         if found is not None:
             yield stripped[found.end() :].strip()

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from rose.store.lessons import Holding, Lesson
 
 TASK_CHARS = 500
-# Of a prompt, before what is secret is taken out: a pasted log is no task.
-READ_CHARS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,9 @@ class Used:
 class Facts:
     """What code can say of a session. `delivered` is None where nobody can know.
 
-    `prompts` counts what a person typed; a session without any was not a person's.
+    `prompts` counts what a person typed; a session without any was not a person's. `unresolved`
+    are ids that were cited and that no lesson has, `looked` what a fork looked at that selected
+    for the session, which saw nothing of it by that.
     """
 
     session: str
@@ -71,6 +71,8 @@ class Facts:
     verdicts: Mapping[str, str] = field(default_factory=dict)
     arrivals: tuple[Arrival, ...] = ()
     cited: tuple[Lesson, ...] = ()
+    unresolved: tuple[str, ...] = ()
+    looked: tuple[Lesson, ...] = ()
 
 
 def observe(
@@ -101,8 +103,6 @@ def observe(
             walk.prompt(event)
         elif isinstance(event, Said):
             walk.recalls.hear(event.text)
-    for number in walk.recalls.looked():
-        walk.openings.name(number)
     rows = transcript.tally.rows
     proofs = usage.best_spans(walk.usage.unseen_before(answers.plain(transcript.events(seen))))
     return walk.facts(rows, proofs, rules)
@@ -132,7 +132,7 @@ class _Walk:
             return
         self.prompts += 1
         if self.prompts == 1:
-            self.task = redact.redact(text[:READ_CHARS])[:TASK_CHARS]
+            self.task = redact.beginning(text, TASK_CHARS)
             self.kinds.take_prompt(self.task)
 
     def call(self, at: int, call: Call) -> None:
@@ -188,6 +188,12 @@ class _Walk:
             verdicts=self._verdicts(features, proofs, rules),
             arrivals=self.arrivals.by_event(),
             cited=tuple(lessons[number] for number in self.recalls.cited()),
+            unresolved=tuple(self.recalls.unresolved()),
+            looked=tuple(
+                lessons[number]
+                for number in self.recalls.looked()
+                if number not in self.openings.opened
+            ),
         )
 
     def _verdicts(

@@ -63,7 +63,7 @@ class Ground:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seed:
+class Seed:
     """A feature of the task that the record ties to a used lesson."""
 
     lesson: Lesson
@@ -98,42 +98,48 @@ def propose_from(
 ) -> Operation | None:
     """Do the same for a caller that adds up the ties of the other cases as they come."""
     now = past.with_case(case)
-    missed = [lesson for lesson in _missed(case, used, ground) if lesson.id not in ground.found]
-    seeds = [
-        (seed, place) for place, lesson in enumerate(missed) for seed in _seeds(lesson, now, ground)
+    missed = [
+        lesson
+        for lesson in used
+        if lesson.id not in ground.found and not offering(lesson, case, ground)
     ]
-    for seed, _ in sorted(seeds, key=lambda found: (*found[0].order(), found[1])):
+    ties = [
+        (seed, place) for place, lesson in enumerate(missed) for seed in seeds(lesson, now, ground)
+    ]
+    for seed, _ in sorted(ties, key=lambda found: (*found[0].order(), found[1])):
         operation = _operation(seed, now, case, ground)
         if operation is not None:
             return operation
     return None
 
 
-def _missed(case: Case, used: Sequence[Lesson], ground: Ground) -> list[Lesson]:
-    """Return what was used and not offered: by no delivered rule that the task met."""
+def offering(lesson: Lesson, case: Case, ground: Ground) -> list[Rule]:
+    """Return the delivered rules that the task met and that lead to a lesson."""
     there = case.sent if case.delivered is None else case.delivered
     prefers = [rule for rule in ground.rules if rule.id in there and rule.effect == "prefer"]
-    met = [rule for rule in prefers if _is_met(rule, case)]
-    return [lesson for lesson in used if not _covering(met, lesson.path)]
+    return covering([rule for rule in prefers if is_met(rule, case)], lesson.path)
 
 
-def _is_met(rule: Rule, case: Case) -> bool:
+def is_met(rule: Rule, case: Case) -> bool:
     """Tell whether a task meets a rule's condition, as far as a machine can tell."""
     return not rule.match or features.features_meet(rule.match, case.kinds)
 
 
-def _covering(rules: Iterable[Rule], path: str) -> list[Rule]:
+def covering(rules: Iterable[Rule], path: str) -> list[Rule]:
+    """Return the rules that lead to a lesson."""
     return [rule for rule in rules if target.lead_to(rule.targets, path)]
 
 
-def _is_live(rule: Rule) -> bool:
+def is_live(rule: Rule) -> bool:
+    """Tell whether a rule is in use or waits for a person."""
     return rule.status in ("active", "proposed")
 
 
-def _seeds(lesson: Lesson, now: Now, ground: Ground) -> Iterator[_Seed]:
+def seeds(lesson: Lesson, now: Now, ground: Ground) -> Iterator[Seed]:
+    """Yield the features of the task that the record ties to a lesson."""
     for feature in now.kinds:
         if _may_lead(feature, lesson, now, ground):
-            yield _Seed(lesson, feature, now.claim(lesson.id, [feature]))
+            yield Seed(lesson, feature, now.claim(lesson.id, [feature]))
 
 
 def _may_lead(feature: str, lesson: Lesson, now: Now, ground: Ground) -> bool:
@@ -149,27 +155,27 @@ def _may_lead(feature: str, lesson: Lesson, now: Now, ground: Ground) -> bool:
         for rule in ground.rules
         if rule.effect == "prefer" and rule.status == "declined" and feature in rule.match
     )
-    return not _covering(turned_down, lesson.path)
+    return not covering(turned_down, lesson.path)
 
 
-def _operation(seed: _Seed, now: Now, case: Case, ground: Ground) -> Operation | None:
+def _operation(seed: Seed, now: Now, case: Case, ground: Ground) -> Operation | None:
     """Return what a tie asks for, None where something forbids it."""
     if target.is_glob(seed.lesson.path):
         return None
-    standing = [r for r in ground.rules if r.effect == "prefer" and _is_live(r)]
-    covering = _covering(standing, seed.lesson.path)
-    if any(_is_met(rule, case) for rule in covering):
+    standing = [r for r in ground.rules if r.effect == "prefer" and is_live(r)]
+    there = covering(standing, seed.lesson.path)
+    if any(is_met(rule, case) for rule in there):
         # The rule is there and applies; it was not sent this once.
         return None
-    if any(rule.status == "proposed" for rule in covering):
+    if any(rule.status == "proposed" for rule in there):
         return None
-    ours = [rule for rule in covering if _is_worded_by_code(rule)]
+    ours = [rule for rule in there if is_worded_by_code(rule)]
     if ours:
         return _wider_match(ours[0], seed, now, ground)
     return _wider_targets(seed, now, standing, ground) or _new(seed, now, standing, ground)
 
 
-def _is_worded_by_code(rule: Rule) -> bool:
+def is_worded_by_code(rule: Rule) -> bool:
     """Tell whether a rule says only what its match says: a person's words are never changed."""
     return (
         rule.origin == "reflection"
@@ -179,7 +185,7 @@ def _is_worded_by_code(rule: Rule) -> bool:
     )
 
 
-def _best_match(seed: _Seed, now: Now, ground: Ground, kept: Sequence[str] = ()) -> tuple[str, ...]:
+def _best_match(seed: Seed, now: Now, ground: Ground, kept: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the features that would have led to the lesson best, the seed among them.
 
     Of those in `kept`, which the match had before, the ones that do no harm stay while there is
@@ -206,7 +212,7 @@ def _best_match(seed: _Seed, now: Now, ground: Ground, kept: Sequence[str] = ())
     return (*before, *(one for one in match if one not in before))
 
 
-def _wider_match(rule: Rule, seed: _Seed, now: Now, ground: Ground) -> Operation | None:
+def _wider_match(rule: Rule, seed: Seed, now: Now, ground: Ground) -> Operation | None:
     match = _best_match(seed, now, ground, rule.match)
     when = features.when_from_match(match)
     lesson = seed.lesson.id
@@ -222,12 +228,12 @@ def _wider_match(rule: Rule, seed: _Seed, now: Now, ground: Ground) -> Operation
 
 
 def _wider_targets(
-    seed: _Seed, now: Now, standing: Sequence[Rule], ground: Ground
+    seed: Seed, now: Now, standing: Sequence[Rule], ground: Ground
 ) -> Operation | None:
     """Return a rule for the seed's feature with the lesson among its targets."""
     fitting = []
     for rule in standing:
-        is_ours = _is_worded_by_code(rule) and rule.then == then_of(rule.targets)
+        is_ours = is_worded_by_code(rule) and rule.then == then_of(rule.targets)
         if is_ours and seed.feature in rule.match and len(rule.targets) < MOST_TARGETS:
             claim = now.claim(seed.lesson.id, rule.match)
             if claim.is_precise and claim.hits >= TARGET_PRECISION * claim.cases:
@@ -242,21 +248,27 @@ def _wider_targets(
     return None
 
 
-def _new(seed: _Seed, now: Now, standing: Sequence[Rule], ground: Ground) -> Operation | None:
+def _new(seed: Seed, now: Now, standing: Sequence[Rule], ground: Ground) -> Operation | None:
     match = _best_match(seed, now, ground)
     when = features.when_from_match(match)
     targets = (seed.lesson.path,)
     then = then_of(targets)
-    # A path with white space, or with signs at its end, cannot be written as a target.
-    if _same_condition(when, standing) or target.targets_of(then, ground.roots) != targets:
+    if _same_condition(when, standing) or not can_be_named(seed.lesson, ground):
         return None
     return Operation("add", seed.feature, (seed.lesson,), when, then, match, targets)
+
+
+def can_be_named(lesson: Lesson, ground: Ground) -> bool:
+    """Tell whether a rule can name a lesson: not by white space, final signs or a glob's signs."""
+    targets = (lesson.path,)
+    is_plain = target.targets_of(then_of(targets), ground.roots) == targets
+    return is_plain and not target.is_glob(lesson.path)
 
 
 def _same_condition(when: str, rules: Iterable[Rule]) -> bool:
     key = conditions.key(when)
     return any(
-        _is_live(rule) and rule.effect == "prefer" and conditions.key(rule.when) == key
+        is_live(rule) and rule.effect == "prefer" and conditions.key(rule.when) == key
         for rule in rules
     )
 

@@ -64,6 +64,8 @@ def case_of(one: Pass, n: int, own: frozenset[str], active: int) -> Case:
 
     observed = [found.lesson.id for found in facts.used if found.lesson.store == kind]
     opened = [found for found in facts.opened if found.lesson.store == kind]
+    # The record tells no fork's looks apart: their names were dealt with for the session.
+    listed = (*facts.listed, *facts.looked)
     ids = {found.lesson.id for found in opened}
     judged_used = tuple(lesson for lesson in one.judged.used if lesson in ids)
     judged_rules = ours(one.judged.verdicts)
@@ -82,7 +84,7 @@ def case_of(one: Pass, n: int, own: frozenset[str], active: int) -> Case:
         opened=tuple(
             cases.Opened(found.lesson.id, found.version, found.how, found.turn) for found in opened
         ),
-        listed=tuple(lesson.id for lesson in facts.listed if lesson.store == kind),
+        listed=tuple(dict.fromkeys(one.id for one in listed if one.store == kind)),
         used=(*observed, *judged_used),
         verdicts={rule: verdicts[rule] for rule in ours(verdicts)},
         by="model" if judged_used or judged_rules else "observed",

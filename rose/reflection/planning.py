@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rose.check.checks import Draft
 from rose.hosts import base
-from rose.reflection import evidence, offline
+from rose.reflection import evidence, gates, offline
 from rose.reflection.changes import Change
 from rose.routing import forgotten
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rose.routing import table
     from rose.routing.cases import Case, Record
     from rose.routing.rules import Evidence
+    from rose.store.lessons import Lesson
 
 MOST_EVIDENCE = 6
 
@@ -30,29 +31,39 @@ class Proposed:
     """The changes that a reflector proposes, and the regions that hold their quotes.
 
     `operation` is the offline reflector's own; it is planned again where the record moved.
+    `gates` say where each used lesson fell for which it proposed nothing.
     """
 
     changes: tuple[Change, ...] = ()
     quotes: evidence.Quotes = field(default_factory=evidence.Quotes)
     operation: offline.Operation | None = None
     is_offline: bool = True
+    gates: tuple[gates.Gate, ...] = ()
 
 
 def plan(one: Pass, case: Case, record: Record, current: table.Table) -> offline.Operation | None:
     """Return the operation that the offline reflector proposes for a case in a store."""
+    return offline.propose(case, *_ground(one, case, record, current))
+
+
+def _ground(
+    one: Pass, case: Case, record: Record, current: table.Table
+) -> tuple[list[Lesson], list[Case], offline.Ground]:
+    """Return what the offline reflector sees: the used lessons, the other cases, the ground."""
     store, settings = one.holding.store, one.holding.settings
-    kept = [found.lesson for found in one.facts.used if found.lesson.store == store.kind]
+    used = [found.lesson for found in one.facts.used if found.lesson.store == store.kind]
     past = [old for old in record.cases if old.session != case.session]
     deleted = forgotten.test_of([store])
-    ground = offline.Ground(current.rules, settings.lessons_paths, deleted, one.found)
-    return offline.propose(case, kept, past, ground)
+    return used, past, offline.Ground(current.rules, settings.lessons_paths, deleted, one.found)
 
 
 def propose(one: Pass, case: Case, record: Record, current: table.Table) -> Proposed:
     """Return what the offline reflector proposes, ready for the check."""
-    operation = plan(one, case, record, current) if one.is_first else None
-    if operation is None:
+    if not one.is_first:
         return Proposed()
+    operation = plan(one, case, record, current)
+    if operation is None:
+        return Proposed(gates=gates.gates(case, *_ground(one, case, record, current)))
     spans = {found.lesson.path: found.span for found in one.facts.used}
     lines = [
         evidence.of_body(one.bodies.get(lesson.path, ""), spans[lesson.path])

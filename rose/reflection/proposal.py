@@ -91,6 +91,13 @@ class Malformed:
     item: str
     findings: tuple[Finding, ...]
 
+    def is_shape_of(self, part: str) -> bool:
+        """Tell whether a part of the answer, or all of it, has not the shape that was asked for."""
+        rules = {finding.rule for finding in self.findings}
+        return "answer-shape" in rules or (
+            self.where.split()[0] == part and "said-twice" not in rules
+        )
+
     def lines(self) -> list[str]:
         """Return the findings as lines, without secrets."""
         return [redact.redact(finding.line()) for finding in self.findings]

@@ -6,14 +6,12 @@ section. The same material gives the same bytes (docs/decisions/016).
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import os
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rose import files, tokens
+from rose import files, redact, tokens
+from rose.backends.prompts import Prompts
 from rose.reflection import digest as digests
 from rose.reflection import digest_text, schema, spans
 from rose.reflection.digest_fit import Budget, Part, Piece
@@ -45,9 +43,8 @@ _CAPS = {
 # The joints between counted texts may cost a token each.
 _SLACK = 50
 
-_PROMPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "prompts")
+_PROMPTS = Prompts(__file__)
 _NAMES = ("question", "forked", "digested", "digest")
-_SLOT = re.compile(r"\{\{([a-z]+)\}\}")
 _LINE_CHARS = 600
 _TASK_CHARS = 300
 _SHOWN_LINES = 6
@@ -83,7 +80,7 @@ def build(material: Material) -> str:
     """
     sections = {
         "version": str(VERSION),
-        "source": _prompt("forked" if material.digest is None else "digested").rstrip(),
+        "source": _PROMPTS.text("forked" if material.digest is None else "digested").rstrip(),
         "roots": digest_text.line(", ".join(f"{root}/" for root in material.roots), _LINE_CHARS),
         "facts": _section(_facts(material.facts), _CAPS["facts"]),
         "delivered": _section(_delivered(material), _CAPS["delivered"]),
@@ -93,15 +90,17 @@ def build(material: Material) -> str:
         "digest": "",
     }
     if material.digest is not None:
-        taken = tokens.count(_filled("question", sections)) + tokens.count(_prompt("digest"))
+        taken = tokens.count(_PROMPTS.filled("question", sections)) + tokens.count(
+            _PROMPTS.text("digest")
+        )
         shown = material.digest(min(digests.MAX_TOKENS, MAX_TOKENS - taken - _SLACK))
-        sections["digest"] = _filled("digest", {"text": shown.removesuffix("\n")})
-    return _filled("question", sections)
+        sections["digest"] = _PROMPTS.filled("digest", {"text": shown.removesuffix("\n")})
+    return _PROMPTS.filled("question", sections)
 
 
 def fingerprint() -> str:
     """Return the digest of everything that is asked the same of each session."""
-    parts = [str(VERSION), *map(_prompt, _NAMES), files.dump_json(schema.SCHEMA)]
+    parts = [str(VERSION), *map(_PROMPTS.text, _NAMES), files.dump_json(schema.SCHEMA)]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -109,16 +108,6 @@ def cache_key(text: str, backend: str, model: str) -> str:
     """Return the name under which an answer to a question is kept."""
     key = files.dump_json([fingerprint(), backend, model, text])
     return hashlib.sha256(key.encode()).hexdigest()
-
-
-@functools.cache
-def _prompt(name: str) -> str:
-    return files.read_text(os.path.join(_PROMPTS, f"{name}.md"))
-
-
-def _filled(name: str, sections: Mapping[str, str]) -> str:
-    """Return a prompt with its slots filled; what is filled in is not looked at again."""
-    return _SLOT.sub(lambda slot: sections[slot[1]], _prompt(name))
 
 
 def _section(pieces: Sequence[Piece], cap: int, of: int = 0) -> str:
@@ -240,5 +229,5 @@ def _lessons(material: Material) -> list[Piece]:
 def _telling_lines(body: str, path: str) -> list[str]:
     """Return the lines of a lesson that hold its commands, flags, paths and the like."""
     known = spans.spans(body, path)
-    lines = digest_text.plain(body[:_BODY_CHARS]).split("\n")
+    lines = digest_text.plain(redact.beginning(body, _BODY_CHARS)).split("\n")
     return [line for line in lines if any(span in line for span in known)][:_SHOWN_LINES]

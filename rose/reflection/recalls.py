@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rose.errors import Unwritable
 from rose.hosts.base import RECALL_HEADING
-from rose.selection import trace
+from rose.selection import pack, trace
 from rose.selection.trace import items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from rose.layout import Store
+    from rose.reflection.ask import Asked
     from rose.reflection.library import Library
     from rose.reflection.passes import Pass
-    from rose.selection.trace import Row
-
-# What of a lesson was its text.
-_BODIES = ("whole", "part", "shortened")
+    from rose.selection.trace import Failure, Row
 
 
 class Arrived(NamedTuple):
@@ -46,6 +45,11 @@ class Recalls:
         found = dict.fromkeys(self._numbers[node] for node in named if node in self._numbers)
         self._names = {number: library.lessons[number].path for number in found}
         self._cited: dict[int, None] = {}
+        # A lesson is named by its path, which of one that is gone ends as its id most likely did.
+        looked_for = (one for row in rows for one in items(row, "candidates"))
+        once = dict.fromkeys(str(one.get("node")) for one in looked_for)
+        self._gone = {node: f"{node}.md" for node in once if node not in self._numbers}
+        self._unresolved: dict[str, None] = {}
 
     def arrive(self, text: str) -> Iterator[Arrived]:
         """Yield the lessons of the records whose whole text a text holds, each record once."""
@@ -57,13 +61,20 @@ class Recalls:
         for one in (one for row in arrived for one in items(row, "admitted")):
             number = self._numbers.get(str(one.get("node")))
             if number is not None:
-                yield Arrived(number, str(one.get("version")), one.get("form") in _BODIES)
+                yield Arrived(number, str(one.get("version")), one.get("form") in pack.BODIES)
 
     def hear(self, text: str) -> None:
         """Note which lessons of the records the model names."""
         for number, path in self._names.items():
             if path in text:
                 self._cited[number] = None
+        for node, path in self._gone.items():
+            if path in text:
+                self._unresolved[node] = None
+
+    def unresolved(self) -> list[str]:
+        """Return the ids that the model cited and that no lesson has any more."""
+        return list(self._unresolved)
 
     def cited(self) -> list[int]:
         return list(self._cited)
@@ -77,20 +88,34 @@ class Recalls:
         return [self._numbers[name] for name in dict.fromkeys(named) if name in self._numbers]
 
 
-def conclude(one: Pass, rows: Sequence[Row]) -> None:
-    """Write what became of a session's records: which of their lessons were opened, used, cited."""
+def conclude(one: Pass, rows: Sequence[Row], asked: Asked | None = None) -> None:
+    """Write what became of a session's records: which of their lessons were opened, used, cited.
+
+    `asked` is what came of asking a model, which may have answered what cannot be read.
+    """
     facts = one.facts
     opened = [found.lesson.id for found in facts.opened]
     used = list(dict.fromkeys([*(found.lesson.id for found in facts.used), *one.judged.used]))
-    cited = [lesson.id for lesson in facts.cited]
+    cited = [*(lesson.id for lesson in facts.cited), *facts.unresolved]
+    unread: Failure | None = "output-invalid" if asked is not None and asked.is_invalid else None
     # The ledger has what was learned; a trace that the disk refuses changes nothing of it.
     with contextlib.suppress(Unwritable):
         for row in rows:
             own = _ids(row)
             if own:
                 output = {"opened": _of(own, opened), "used": _of(own, used)}
-                citations = _of(own, cited)
-                trace.conclude(one.holding.store, row, one.at, output, citations)
+                lost = _of(own, facts.unresolved)
+                failure = unread or ("citation-unresolved" if lost else None)
+                trace.conclude(
+                    one.holding.store, row, one.at, output, _of(own, cited), failure=failure
+                )
+
+
+def give_up(store: Store, session: str, at: str) -> None:
+    """Write of a session's records that nobody will learn what became of them."""
+    with contextlib.suppress(Unwritable):
+        for row in trace.of_session(store, session):
+            trace.conclude(store, row, at, failure="consumer-failed")
 
 
 def _ids(row: Row) -> dict[str, None]:

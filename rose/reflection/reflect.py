@@ -32,7 +32,7 @@ from rose.reflection.observe import Facts, observe
 from rose.reflection.passes import Pass, is_recorded
 from rose.reflection.planning import Proposed
 from rose.routing import ledger, table
-from rose.selection import pipeline, trace
+from rose.selection import pipeline, requests, trace
 from rose.store import lessons
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from rose.reflection.apply import Applied
     from rose.reflection.ask import Asked, Reflector
     from rose.reflection.changes import Step
+    from rose.reflection.gates import Gate
     from rose.reflection.minted import Minted
     from rose.routing.cases import Record
     from rose.selection.trace import Row
@@ -57,7 +58,8 @@ class Outcome:
     """What became of one session. `reason` is a sentence where nothing was recorded.
 
     `steps` are the changes to rules with their findings, `retired` pairs of rule id and reason,
-    `lessons` what a model found missing, `commit` what git said, empty where it was not asked,
+    `lessons` what a model found missing, `gates` where each used lesson fell for which the
+    record proposed nothing, `commit` what git said, empty where it was not asked,
     `asked` the model that was asked.
     """
 
@@ -67,6 +69,7 @@ class Outcome:
     steps: tuple[Step, ...] = ()
     retired: tuple[tuple[str, str], ...] = ()
     lessons: tuple[Minted, ...] = ()
+    gates: tuple[Gate, ...] = ()
     reason: str = ""
     commit: str = ""
     asked: Asked | None = None
@@ -143,7 +146,7 @@ def reflect_on(
         raise
     if dry_run:
         checked = steps.check(plan.passes[0], plan.proposed)
-        told = Outcome("dry-run", facts, record.next_n, checked)
+        told = Outcome("dry-run", facts, record.next_n, checked, gates=plan.proposed.gates)
         return replace(told, lessons=plan.minted, asked=plan.asked)
     applied = _apply(plan, reading)
     if plan.asked is not None:
@@ -152,12 +155,9 @@ def reflect_on(
         return Outcome("already", facts, reason=_already(facts))
     refresh.everything(stores)
     told = Outcome("reflected", facts, applied.n, applied.steps, applied.retired)
-    return replace(
-        told,
-        lessons=applied.lessons,
-        commit=_commit(reading.holdings[0], facts, applied),
-        asked=plan.asked,
-    )
+    commit = _commit(reading.holdings[0], facts, applied)
+    told = replace(told, lessons=applied.lessons, gates=applied.gates, asked=plan.asked)
+    return replace(told, commit=commit)
 
 
 def _nothing(reading: _Reading, path: str, record: Record) -> Outcome | None:
@@ -186,7 +186,7 @@ def _found(reading: _Reading) -> frozenset[str]:
     """Return what the embedded search puts first for the task; nothing where it serves nobody."""
     if reading.holdings[0].settings.recall_serve == "off" or not reading.facts.task:
         return frozenset()
-    picks = pipeline.SELECTOR.pick(reading.facts.task, reading.holdings, (), pipeline.K)
+    picks = pipeline.SELECTOR.pick(reading.facts.task, reading.holdings, (), requests.K)
     return frozenset(pick.lesson.id for pick in picks)
 
 
@@ -258,7 +258,7 @@ def _bodies(holding: Holding, facts: Facts) -> Mapping[str, str]:
 
 def _concerns(facts: Facts, holding: Holding, own: frozenset[str]) -> bool:
     """Tell whether a session has to do with a store's lessons or rules at all."""
-    seen = [*(found.lesson for found in facts.opened), *facts.listed]
+    seen = [*(found.lesson for found in facts.opened), *facts.listed, *facts.looked]
     return bool(own.intersection(facts.sent)) or any(
         lesson.store == holding.store.kind for lesson in seen
     )
@@ -277,7 +277,7 @@ def _apply(plan: _Plan, reading: _Reading) -> Applied:
         first, row_ids = plan.passes[0], reading.row_ids
         applied = apply.apply(first, row_ids, plan.proposed, plan.minted, plan.said)
         if applied.n is not None:
-            recalls.conclude(first, reading.recalled)
+            recalls.conclude(first, reading.recalled, plan.asked)
         return applied
 
 

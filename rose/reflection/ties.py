@@ -97,6 +97,10 @@ class Now:
             met |= self._meeting(features.slashed(feature))
         return Claim(len(met & self._using(lesson)), len(met))
 
+    def uses(self, lesson: str) -> int:
+        """Return in how many cases a lesson was used."""
+        return len(self._using(lesson))
+
     def is_common(self, feature: str) -> bool:
         limit = (self._past.size() + 1) / COMMON_SHARE + COMMON_SLACK
         return len(self._meeting(feature)) > limit

@@ -71,8 +71,7 @@ def take_back(stores: Stores, session: str | None = None, *, at: str = "") -> Un
 
     `at` is the time as it is traced. Raises RoseError where there is none.
     """
-    stores.first()
-    holdings = [lessons.hold(store) for store in stores.present()]
+    holdings = lessons.hold_all(stores)
     with _locked(stores):
         name = _wanted(holdings[0].store, session).name
         # The first store's note is the one that is looked for, so it is the last to go.

@@ -10,9 +10,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rose import config, refresh
+from rose import config, redact, refresh
 from rose.errors import RoseError
-from rose.reflection import prune, queue
+from rose.reflection import prune, queue, recalls
 from rose.reflection.reflect import Outcome, reflect_on
 from rose.selection import learned
 from rose.store import lessons
@@ -74,6 +74,7 @@ def run_pending(
     untold: list[str] = []
     learns = config.read(store)[0].routing_enabled
     with _turn(store, wait_s):
+        given_up = _failed(store)
         refresh.everything(stores)
         while (claimed := queue.claim(store, now(), done, early=early)) is not None:
             session = str(claimed["session"])
@@ -88,17 +89,33 @@ def run_pending(
             except Exception as error:  # noqa: BLE001 - one bad transcript must not stop the others
                 reason = str(error) if isinstance(error, RoseError) else _named(error)
                 failures.append(Failure(session, reason))
-                queue.give_back(store, claimed, reason, now())
+                queue.give_back(store, claimed, redact.redact(reason), now())
             else:
                 queue.finish(store, claimed)
-        gone = [
-            Failure(str(entry["session"]), f"the transcript is gone: {entry['transcript']}")
-            for entry in queue.take_gone(store)
-        ]
+        gone = _give_up(store, _failed(store) - given_up, at())
         _tidy(stores, now())
     dropped = {failure.session for failure in gone}
     failures = [failure for failure in failures if failure.session not in dropped]
     return Summary(tuple(outcomes), tuple(failures), tuple(untold), tuple(gone))
+
+
+def _give_up(store: Store, sessions: frozenset[str], at: str) -> list[Failure]:
+    """Say in the records of some sessions that nobody learns of them, and return what is dropped.
+
+    That are the failed sessions whose transcript is gone.
+    """
+    for session in sessions:
+        recalls.give_up(store, session, at)
+    return [
+        Failure(str(entry["session"]), f"the transcript is gone: {entry['transcript']}")
+        for entry in queue.take_gone(store)
+    ]
+
+
+def _failed(store: Store) -> frozenset[str]:
+    """Return the sessions that are not tried again."""
+    entries = queue.entries(store)
+    return frozenset(str(entry["session"]) for entry in entries if entry["state"] == "failed")
 
 
 def _tidy(stores: Stores, now: float) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from rose.findings import Finding
     from rose.layout import Stores
 
 State = Literal["ok", "note", "problem"]
@@ -15,12 +16,16 @@ State = Literal["ok", "note", "problem"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing looked at; `repair` says what to do unless it is in order."""
+    """One thing looked at; `repair` says what to do unless it is in order.
+
+    `finding` is what it was made of, where a file was found to be wrong.
+    """
 
     section: str
     state: State
     text: str
     repair: str = ""
+    finding: Finding | None = None
 
     def as_json(self) -> dict[str, str]:
         return {

@@ -10,7 +10,7 @@ from rose import tokens, trust
 from rose.backends import options, registry
 from rose.history import program
 from rose.reflection import queue
-from rose.report import reach, sources
+from rose.report import reach, serving, sources
 from rose.report.diagnosis import Check
 from rose.routing import compiled, forgotten, ledger
 
@@ -36,6 +36,7 @@ def checks(around: Around) -> Iterator[Check]:
         yield from _ledger(store)
         yield from _queue(store, around)
     yield from _backends(around)
+    yield from serving.checks(around)
     yield from reach.checks(around)
 
 
@@ -118,7 +119,7 @@ def _findings(section: str, findings: Iterable[Finding]) -> Iterator[Check]:
     for finding in findings:
         state: State = "problem" if finding.severity == "error" else "note"
         text = f"{finding.where}: {finding.rule}: {finding.message}"
-        yield Check(section, state, text, finding.repair)
+        yield Check(section, state, text, finding.repair, finding)
 
 
 def _layer(found: Stores, max_tokens: int) -> Iterator[Check]:

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 class Lead:
     """A rule one of whose targets matches the lesson.
 
-    `met` says how far a prompt meets its condition, from 0 to 1, None without a prompt; `reason`
+    `met` says how far a prompt meets its condition, from 0 to 1, None without a prompt; `said`
     in words why it is not in the layer, empty where it is.
     """
 
     place: Place
     target: str
     met: float | None
-    reason: str
+    said: str
 
     def as_json(self) -> dict[str, object]:
         rule = self.place.rule
@@ -38,7 +38,8 @@ class Lead:
             "target": self.target,
             "met": self.met,
             "in_layer": not self.place.waits,
-            "reason": self.reason or None,
+            "reason": self.place.waits or None,
+            "said": self.said or None,
         }
 
 

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rose.reflection import journal
+from rose.reflection import gates, journal
 from rose.report.rulebook import place_of
-from rose.routing import features, forgotten
-from rose.routing import targets as target
+from rose.routing import forgotten
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
+    from rose.reflection.gates import Gate
     from rose.reflection.journal import Line
-    from rose.reflection.observe import Facts
+    from rose.reflection.reflect import Outcome
     from rose.report.sources import Sources
-    from rose.routing.rules import Rule
-    from rose.store.lessons import Lesson
 
+GATES: dict[gates.Name, str] = {
+    "offered": "{rule} had offered {lessons}",
+    "found": "search finds {lessons} for such a task already, so no rule is needed",
+    "once": "this is the first session that used {lessons}; a rule takes two of one kind",
+    "apart": "the sessions that used {lessons} share no word, command or folder yet",
+    "loose": "what the sessions that used {lessons} share stands in too many others",
+    "chance": "what the sessions that used {lessons} share may be chance",
+    "unnamed": "no rule can name {lessons}, or what the sessions that used it share",
+    "turned-down": "a person deleted or declined a rule that led to {lessons}",
+    "standing": "{rule} leads to {lessons} already, but was not delivered",
+    "waiting": "{rule} leads to {lessons} and waits for you: rose route --approve {rule}",
+    "best": "{rule} leads to {lessons}, and no wider condition is worth more",
+    "taken": "a rule with the condition for {lessons} stands already",
+}
 VERBS = {
     "add": "added",
     "widen-match": "widened",
@@ -176,48 +189,45 @@ def _retirement(one: Mapping[str, object], sources: Sources) -> Change:
     return Change("retired", rule, text, (), str(one.get("reason") or ""))
 
 
-def why_nothing(facts: Facts, sources: Sources) -> str:
-    """Return why a session changed no rule, as far as its facts and the store say."""
+def why_nothing(outcome: Outcome) -> str:
+    """Return why a session changed no rule."""
+    facts, asked = outcome.facts, outcome.asked
+    if asked is not None and asked.proposal is not None:
+        sound = " that could be read" if asked.proposal.malformed else ""
+        return f"{asked.backend} proposed no change to the rules{sound}"
     if not facts.opened:
         return "no lesson was opened"
     if not facts.used:
         return "lessons were opened, but none is known to have been used"
-    rules = [place.rule for place in sources.survey.places if place.rule.effect == "prefer"]
-    delivered = [rule for rule in rules if rule.id in (facts.delivered or ())]
-    missed = [used.lesson for used in facts.used if not _leading(delivered, used.lesson.path)]
-    if not missed:
-        return "what was used had been offered by a rule; it is credited"
-    names = ", ".join(lesson.id for lesson in missed)
-    return _standing(facts, sources, missed, rules) or (
-        f"the record does not tie {names} to this kind of task yet; that takes two sessions"
+    return in_words(outcome.gates) or "what was used lies in a store for which no rule is written"
+
+
+def in_words(fell: Iterable[Gate]) -> str:
+    """Return for each used lesson why no rule was written, those with one reason together."""
+    together: dict[tuple[gates.Name, str], list[str]] = {}
+    for gate in fell:
+        together.setdefault((gate.name, gate.rule), []).append(gate.lesson)
+    told = (
+        GATES[name].format(lessons=", ".join(named), rule=rule)
+        for (name, rule), named in together.items()
     )
+    return "; ".join(told)
 
 
-def _standing(
-    facts: Facts, sources: Sources, missed: Sequence[Lesson], rules: Sequence[Rule]
-) -> str:
-    """Return which rule leads to the missed lessons already, or was forgotten; empty for none."""
-    names = ", ".join(lesson.id for lesson in missed)
-    met = [
-        r for r in rules if r.status == "active" and features.features_meet(r.match, facts.kinds)
-    ]
-    known = [rule.id for lesson in missed for rule in _leading(met, lesson.path)]
-    if known:
-        return f"{known[0]} leads to {names} already, but it was not delivered in this session"
-    asking = [rule for rule in rules if rule.status == "proposed"]
-    waiting = [rule.id for lesson in missed for rule in _leading(asking, lesson.path)]
-    if waiting:
-        return f"{waiting[0]} leads to {names} and waits for you: rose route --approve {waiting[0]}"
-    left = [
-        old.rule
-        for old in _forgotten(sources)
-        for lesson in missed
-        if target.lead_to(old.targets, lesson.path)
-    ]
-    if left:
-        return f"a rule that led to {names} was forgotten by a person ({left[0]})"
-    return ""
-
-
-def _leading(rules: Sequence[Rule], path: str) -> list[Rule]:
-    return [rule for rule in rules if target.lead_to(rule.targets, path)]
+def why_nothing_yet(sources: Sources) -> str:
+    """Return why the recorded sessions wrote no rule, as the last says it that used a lesson."""
+    cases = sources.cases()
+    if not cases:
+        return ""
+    latest = ""
+    for line in journal.read(sources.first.store):
+        # What is said of a first session is no longer so after the next.
+        fell = in_words(gate for gate in line.gates if gate.name != "once")
+        is_judged = line.by not in ("", "offline")
+        latest = f"{line.by} proposed no change to the rules" if is_judged else fell or latest
+    used = Counter(lesson for case in cases for lesson in set(case.used))
+    if latest or not used:
+        return latest or "no lesson is known to have been used"
+    if max(used.values()) == 1:
+        return "it takes two that used the same lesson"
+    return "what used the same lesson has too little in common"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rose.reflection import spend
+from rose.backends import spend
 from rose.report import activity, growth, learned, rulebook, sources
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ LATELY = 3
 class Overview:
     """The state of the stores; `is_behind` when the compiled layer is not what it would be.
 
-    `proposed` counts the rules that wait for a person.
+    `proposed` counts the rules that wait for a person, `why_nothing` says why nothing was learned.
     """
 
     stores: Stores
@@ -29,6 +29,7 @@ class Overview:
     trend: growth.Trend | None
     cost: activity.Cost
     lessons_learned: tuple[learned.Reflection, ...]
+    why_nothing: str
     proposed: int
     questions: tuple[Question, ...]
     delivery: activity.Delivery
@@ -51,6 +52,7 @@ class Overview:
             "trend": None if self.trend is None else self.trend.as_json(),
             "layer": self.cost.as_json(),
             "learned": [reflection.as_json() for reflection in self.lessons_learned],
+            "why_nothing": self.why_nothing or None,
             "proposed": self.proposed,
             "questions": [question.as_json() for question in self.questions],
             "delivery": self.delivery.as_json(),
@@ -63,6 +65,7 @@ class Overview:
             "queue": self.queue.as_json(),
             "hook_failure": None if self.failure is None else self.failure.as_json(),
             "broken": [finding.as_json() for finding in self.sources.broken()],
+            "recovered": [finding.as_json() for finding in self.sources.recovered()],
         }
 
 
@@ -71,13 +74,15 @@ def read(stores: Stores, now: float) -> Overview:
     found = sources.read(stores)
     cases = found.cases()
     present = stores.present()
+    lately = tuple(learned.lately(found, LATELY))
     rules, lessons = found.active_rules(), found.active_lessons()
     return Overview(
         stores=stores,
         sources=found,
         trend=growth.trend(growth.points_of(cases), rules, lessons),
         cost=activity.cost(found),
-        lessons_learned=tuple(learned.lately(found, LATELY)),
+        lessons_learned=lately,
+        why_nothing="" if lately else learned.why_nothing_yet(found),
         proposed=sum(place.rule.status == "proposed" for place in found.survey.places),
         questions=rulebook.questions_of(found.survey),
         delivery=activity.delivery(cases, activity.arrivals(stores.first())),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rose import refresh
+from rose import frontmatter, refresh
 from rose.report import growth
 from rose.routing import compiled, forgotten, ledger
 from rose.routing import survey as surveying
 from rose.routing import targets as target
-from rose.selection import rejections
+from rose.selection import rejection_page
 from rose.store import lessons
 
 if TYPE_CHECKING:
@@ -63,7 +63,17 @@ class Sources:
         return sorted(found.values(), key=lambda case: (case.n, case.session))
 
     def broken(self) -> list[Finding]:
-        """Return what is wrong with configs, rules, lessons and rejections, in that order."""
+        """Return what is wrong with configs, rules, lessons and rejections, in that order.
+
+        A header that was read although YAML refuses it is not broken: see `recovered`.
+        """
+        return [fault for fault in self._findings() if fault.rule != frontmatter.RECOVERED]
+
+    def recovered(self) -> list[Finding]:
+        """Return the headers that YAML refuses and that were read line by line."""
+        return [fault for fault in self._findings() if fault.rule == frontmatter.RECOVERED]
+
+    def _findings(self) -> list[Finding]:
         of_configs = [fault for source in self.each for fault in source.faults]
         of_lessons = [fault for source in self.each for fault in source.shelf.findings]
         turned_down = [fault for s in self.each for fault in of_rejections(s.store)]
@@ -72,15 +82,14 @@ class Sources:
 
 def read(stores: Stores) -> Sources:
     """Return the sources of the present stores, with exact token counts; raises NoStore."""
-    stores.first()
-    each = tuple(lessons.hold(store) for store in stores.present())
+    each = tuple(lessons.hold_all(stores))
     found = surveying.survey([refresh.ground_of(source) for source in each], exact=True)
     return Sources(each, found)
 
 
 def of_rejections(store: Store) -> list[Finding]:
     """Return what is wrong with a store's rejections, of rules and of lessons, each fault once."""
-    return [*dict.fromkeys([*forgotten.read(store)[1], *rejections.read(store).findings])]
+    return [*dict.fromkeys([*forgotten.read(store)[1], *rejection_page.read(store).findings])]
 
 
 def paths_of(source: Holding, targets: Sequence[str]) -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from rose import files, layout, racy
+from rose import config, files, layout, racy
 from rose.errors import Unwritable
 from rose.routing import compiled
 from rose.routing.survey import Ground, Survey, survey
@@ -18,7 +18,6 @@ from rose.routing.survey import Ground, Survey, survey
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rose.config import Settings
     from rose.layout import Store, Stores
 
 MAX_STAMPED = 256
@@ -46,7 +45,7 @@ def compile_layer(stores: Stores, grounds: Sequence[Ground], *, exact: bool) -> 
         # No folder has this time, so the layer is stale and the next prompt reads on.
         layer["stamps"] = [[stores.first().routing, "mtime", -1]]
     layer["repeat"] = grounds[0].settings.routing_repeat
-    layer["recall"] = _recall(grounds[0].settings)
+    layer["recall"] = _recall(grounds)
     layer["stores"] = [store.dot for store in stores.present()]
     reason = _write(first, layer)
     # Not in the file: the hook parses that on every prompt, whatever the number of rules.
@@ -54,10 +53,16 @@ def compile_layer(stores: Stores, grounds: Sequence[Ground], *, exact: bool) -> 
     return {**layer, **outcome, "written": not reason, "reason": reason}
 
 
-def _recall(settings: Settings) -> str:
-    """Return what a prompt is given beside the layer; `off` loads nothing more for it."""
+def _recall(grounds: Sequence[Ground]) -> str:
+    """Return what a prompt is given beside the layer; `off` loads nothing more for it.
+
+    The nearest store that names a selector says whether that is the agent. Trusted or not: it is
+    only given less by that.
+    """
+    settings = grounds[0].settings
+    named = (config.overrides(ground.store).get("recall.selector") for ground in grounds)
     is_on = settings.routing_enabled and settings.recall_max_tokens > 0
-    is_on = is_on and settings.recall_selector != "agent"
+    is_on = is_on and next(filter(None, named), "") != "agent"
     return settings.recall_serve if is_on else "off"
 
 

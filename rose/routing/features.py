@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
+from rose import redact
 from rose import text as texts
 
 if TYPE_CHECKING:
@@ -27,9 +28,9 @@ def fault(feature: str) -> str | None:
     """Return what is wrong with a feature, None where it is sound."""
     kind, _, value = feature.partition(":")
     if kind not in KINDS or not value:
-        return f"`{feature[:MAX_CHARS]}` is none of word:…, command:…, folder:…/"
+        return f"`{redact.beginning(feature, MAX_CHARS)}` is none of word:…, command:…, folder:…/"
     if len(value) > MAX_CHARS:
-        return f"`{feature[:40]}…` is longer than {MAX_CHARS} characters"
+        return f"`{redact.beginning(feature, 40)}…` is longer than {MAX_CHARS} characters"
     hidden = not value.isprintable() or texts.hostile_characters(value)
     if hidden or value != value.strip() or "`" in value:
         return f"`{feature}` holds a character that no feature has"

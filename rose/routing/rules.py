@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rose import frontmatter, yamltext
+from rose import frontmatter, redact, yamltext
 from rose.findings import Finding, errors
 from rose.routing import features, wording
 from rose.routing import targets as target
@@ -190,7 +190,7 @@ class Reader:
         if value == default or value in allowed:
             return str(value)
         expected = " or ".join(allowed)
-        message = f"`{key}` is {str(value)[:60]!r}."
+        message = f"`{key}` is {redact.quoted(str(value))}."
         self.fail(key, "field-value", message, f"Write {expected}.", expected)
         return default
 
@@ -198,7 +198,7 @@ class Reader:
         value = self.fields.get(key, "") or "0"
         if isinstance(value, str) and _DIGITS.fullmatch(value):
             return int(value)
-        message = f"`{key}` is {str(value)[:60]!r}."
+        message = f"`{key}` is {redact.quoted(str(value))}."
         self.fail(key, "field-value", message, "Write a whole number from 0.", "a number from 0")
         return 0
 
@@ -237,7 +237,7 @@ class Reader:
         stem = os.path.basename(path).removesuffix(".md")
         given = self.text("id")
         if given and given != stem:
-            message = f"The id is {given[:60]!r}, the file is named {stem!r}."
+            message = f"The id is {redact.quoted(given)}, the file is named {stem!r}."
             self.fail("id", "id-mismatch", message, f"Write id: {stem}, or rename the file.", stem)
         return stem
 
@@ -270,5 +270,5 @@ class Reader:
         """Report each target that leads out of the store."""
         for path in targets:
             if not target.is_inside(path):
-                message = f"The target {path[:60]!r} is no path inside the store."
+                message = f"The target {redact.quoted(path)} is no path inside the store."
                 self.fail("targets", "target-outside", message, "Write a path below the project.")

@@ -10,10 +10,10 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from rose import frontmatter, tokens
 from rose.selection import pack
 from rose.selection import scope as scoping
-from rose.store import parse, walk
+from rose.selection.costs import Costs
+from rose.store import lessons, parse, walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,9 +49,9 @@ class Refusal:
 class Proposal:
     """A lesson as it was selected, and why.
 
-    `refusal` is what the selection itself has against it. `is_again` says that the session was
-    shown the lesson before and may have lost it. `kept` are the spans of its text that a judge
-    left, None where all of it stays.
+    `refusal` is what the selection itself has against it. Of what the session was shown before,
+    `is_held` says that it still holds it, `is_again` that it may have lost it. `kept` are the spans
+    of its text that a judge left, None where all of it stays.
     """
 
     node: str
@@ -59,6 +59,7 @@ class Proposal:
     why: Mapping[str, float] = field(default_factory=dict)
     refusal: Refusal | None = None
     is_again: bool = False
+    is_held: bool = False
     kept: tuple[tuple[int, int], ...] | None = None
 
 
@@ -89,21 +90,23 @@ def admit(proposals: Sequence[Proposal], holdings: Sequence[Holding], terms: Ter
     Reads the files as they are at this moment. No node may be proposed twice.
     """
     known = scoping.everything(holdings)
-    packed = pack.Pack(holdings[0].store.base, terms.budget, terms.words, terms.serving)
+    store, budget = holdings[0].store, terms.budget
+    costs = Costs(store.words_cache, exact=budget.exact)
+    packed = pack.Pack(store.base, budget, terms.words, terms.serving, costs.of)
     excluded: list[tuple[Proposal, Refusal]] = []
     for proposal in proposals:
         found = examine(proposal, known, terms.scope)
         if not isinstance(found, Refusal):
+            costs.expect("\n".join(f"> {line}" for line in found.lines))
             lack = packed.take(found, is_again=proposal.is_again)
             if not lack:
                 continue
             found = Refusal("over-budget", lack)
         excluded.append((proposal, found))
     packed.widen()
-    counter = None
-    if packed.is_counted:
-        counter = tokens.counter().name if terms.budget.exact else tokens.BYTES
     entries = tuple(packed.admitted())
+    counter = costs.counter if packed.is_counted else None
+    costs.save()
     return Admission(entries, tuple(excluded), packed.text(), packed.tokens, counter)
 
 
@@ -119,21 +122,18 @@ def examine(proposal: Proposal, known: scoping.Known, scope: Sequence[str]) -> P
 
 def _read(proposal: Proposal, store: Store, lesson: Lesson) -> Piece | Refusal:
     place = walk.where(store, lesson.path)
-    path = os.path.join(store.base, lesson.path)
     try:
-        # What is no regular file, such as a pipe, is never waited for.
-        if not walk.Bounds(store).hold(path) or not os.path.isfile(path):
-            return Refusal("missing", f"{place} is no file of this store")
-        text, version = parse.read_text(path)
-        parsed = parse.read(path) if version != lesson.version else None
+        part = lessons.now(store, lesson)
+        is_other = part.version != lesson.version
+        parsed = parse.read(os.path.join(store.base, lesson.path)) if is_other else None
     except OSError as error:
         return Refusal("missing", f"{place}: {error.strerror or error}")
     status = lesson.status if parsed is None else parsed.status
     if status != "active":
         return Refusal("revoked", status)
-    if version != proposal.version:
-        return Refusal("wrong-version", f"selected {proposal.version}, now {version}")
+    if part.version != proposal.version:
+        return Refusal("wrong-version", f"selected {proposal.version}, now {part.version}")
     title, gist = (lesson.title, lesson.gist) if parsed is None else (parsed.title, parsed.gist)
-    body = frontmatter.split(text).body
-    whole = pack.piece(proposal.node, version, place=place, title=title, gist=gist, body=body)
+    says = {"title": title, "gist": gist, "body": part.body}
+    whole = pack.piece(proposal.node, part.version, place=place, **says)
     return whole if proposal.kept is None else pack.cut(whole, proposal.kept)

@@ -6,10 +6,10 @@ all of them together end before the hook's (docs/decisions/028).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from rose.backends import registry
+from rose.backends import registry, spend
 from rose.backends.base import Subject
 from rose.errors import UsageError
 from rose.selection import fork, judge_choice, judge_local
@@ -22,13 +22,20 @@ if TYPE_CHECKING:
 
     from rose.backends.base import Backend
     from rose.backends.options import Options
+    from rose.layout import Store
     from rose.selection.chosen import Chooser, Named
-    from rose.selection.judge import Item, Judge, Mode
-    from rose.selection.metered import Meter
+    from rose.selection.judge import Judge, Mode
     from rose.store.lessons import Holding
 
 # What admission, the vocabulary and a slow end of a program need after an answer.
 RESERVE_S = 1.2
+# With less left a program is hardly up before its time is.
+LEAST_S = 1.5
+# Nothing that goes into the record is worth the layer.
+LOCK_WAIT_S = 0.1
+# As long as a model needs with all that comes before and after it, in whole seconds.
+LEAST_TIMEOUT_S = 4
+BLIND = "`reflection.backend` {name} looks into no lesson."
 # Order and membership. Extent cuts one in ten of the parts that were needed (docs/measurements.md).
 MODES: frozenset[Mode] = frozenset(("rerank", "filter"))
 
@@ -51,22 +58,65 @@ class Scene:
     layer: str
     left: Callable[[], float]
 
-    def spare(self) -> float:
-        """Return the seconds that a model may take from now on."""
-        return self.left() - RESERVE_S
+    def wait(self) -> spend.Wait:
+        """Return how long a model may take: what is left of the prompt's time, less a reserve."""
+        return spend.Wait(lambda: self.left() - RESERVE_S, "recall.timeout_s", LEAST_S)
 
 
-def named(
-    options: Options, environ: Mapping[str, str], scene: Scene, meter: Callable[[str], Meter]
-) -> Aides:
-    """Return whom the settings name. `meter` gives the one for a backend's name."""
+def named(options: Options, environ: Mapping[str, str], scene: Scene, store: Store) -> Aides:
+    """Return whom the settings name; what they cost counts against the store's limits."""
     settings = options.settings
+    purse = spend.Purse(store, settings, scene.wait(), lock_s=LOCK_WAIT_S)
     chooser = judging = None
     if settings.recall_selector == fork.NAME:
-        chooser = _fork(options, environ, scene, meter)
+        chooser = _fork(options, environ, scene, purse)
     if settings.recall_judge != "off":
-        judging = _judging(settings.recall_judge, options, environ, scene, meter)
+        judging = Judging(MODES, None, is_optional=True)
+        try:
+            judging = replace(judging, judge=_judge(options, environ, scene, purse))
+        except (JudgeFailure, UsageError) as failure:
+            judging = replace(judging, lack=str(failure))
     return Aides(chooser, judging)
+
+
+def lacks(options: Options, environ: Mapping[str, str]) -> list[str]:
+    """Return what keeps the settings of recall from having an effect at a prompt, in sentences."""
+    settings = options.settings
+    if settings.recall_selector == "agent":
+        return []
+    model = settings.recall_judge not in ("off", judge_local.NAME)
+    asks = model or settings.recall_selector == fork.NAME
+    found = [options.why_withheld("recall.")]
+    if (asks or settings.recall_judge != "off") and settings.recall_serve == "off":
+        found.append(
+            "`recall.serve` is off, so no prompt is served: `rose config recall.serve bodies`."
+        )
+    if settings.recall_selector == fork.NAME:
+        found.append(_lacks_fork(options, environ))
+    if settings.recall_judge == judge_local.NAME:
+        found.append(judge_local.hindrance())
+    elif model:
+        judge = registry.choose(settings.recall_judge, "", options, environ)
+        found.append("" if judge is None else judge.hindrance())
+    if asks and settings.recall_timeout_s < LEAST_TIMEOUT_S:
+        found.append(
+            f"`recall.timeout_s` is {settings.recall_timeout_s}, and no model is asked with less "
+            f"than {LEAST_TIMEOUT_S}: `rose config recall.timeout_s 8`."
+        )
+    return [*dict.fromkeys(filter(None, found))]
+
+
+def _lacks_fork(options: Options, environ: Mapping[str, str]) -> str:
+    """Return why no host's session can be forked here."""
+    name = options.settings.reflection_backend
+    made = [
+        registry.choose(one, "", options, environ)
+        for one in (registry.OF_HOST.values() if name == "auto" else [name])
+    ]
+    found = [one.hindrance() for one in made if one is not None and _can_look(one)]
+    if not found:
+        return BLIND.format(name=name)
+    return "" if "" in found else found[0]
 
 
 class _Nobody:
@@ -82,18 +132,16 @@ class _Nobody:
 
 
 def _fork(
-    options: Options, environ: Mapping[str, str], scene: Scene, meter: Callable[[str], Meter]
+    options: Options, environ: Mapping[str, str], scene: Scene, purse: spend.Purse
 ) -> Chooser:
     name = options.settings.reflection_backend
     if name == "auto":
         name = registry.OF_HOST.get(scene.host, "offline")
     backend = registry.choose(name, scene.host, options, environ)
     if backend is None or not _can_look(backend):
-        return _Nobody(f"`reflection.backend` {name} looks into no lesson for {scene.host}.")
+        return _Nobody(BLIND.format(name=name))
     subject = Subject(scene.host, scene.session, scene.transcript, scene.cwd)
-    return fork.Fork(
-        backend, subject, layer=scene.layer, meter=meter(backend.name), left=scene.spare
-    )
+    return fork.Fork(backend, subject, layer=scene.layer, purse=purse)
 
 
 def _can_look(backend: Backend) -> bool:
@@ -101,54 +149,8 @@ def _can_look(backend: Backend) -> bool:
     return backend.forks or backend.name == "command"
 
 
-def _judging(
-    name: str,
-    options: Options,
-    environ: Mapping[str, str],
-    scene: Scene,
-    meter: Callable[[str], Meter],
-) -> Judging:
-    try:
-        who: Judge = (
-            judge_local.LocalJudge()
-            if name == judge_local.NAME
-            else _InTime(name, options, environ, scene, meter(name))
-        )
-    except (JudgeFailure, UsageError) as failure:
-        return Judging(MODES, None, lack=str(failure), is_optional=True)
-    return Judging(MODES, who, is_optional=True)
-
-
-class _InTime:
-    """A model as a judge, each of whose questions may take what is left of the prompt's time."""
-
-    def __init__(
-        self,
-        name: str,
-        options: Options,
-        environ: Mapping[str, str],
-        scene: Scene,
-        meter: Meter,
-    ) -> None:
-        self.name = name
-        self._options = options
-        self._environ = environ
-        self._scene = scene
-        self._meter = meter
-
-    def score(self, mode: Mode, query: str, items: Sequence[Item]) -> Mapping[str, object]:
-        left_s = self._scene.spare()
-        if left_s < fork.LEAST_S:
-            raise JudgeFailure(
-                f"the judge was not asked: {max(left_s, 0):.1f} s are left, it needs "
-                f"{fork.LEAST_S}. `rose config recall.timeout_s N` gives it more."
-            )
-        judge = judge_choice.model(
-            self.name,
-            self._options,
-            self._environ,
-            cwd=self._scene.cwd,
-            meter=self._meter,
-            timeout_s=left_s,
-        )
-        return judge.score(mode, query, items)
+def _judge(options: Options, environ: Mapping[str, str], scene: Scene, purse: spend.Purse) -> Judge:
+    name = options.settings.recall_judge
+    if name == judge_local.NAME:
+        return judge_local.LocalJudge()
+    return judge_choice.model(name, options, environ, cwd=scene.cwd, purse=purse)

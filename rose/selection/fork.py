@@ -10,26 +10,24 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
+from rose import redact
 from rose import text as texts
 from rose.backends import registry
-from rose.backends.base import BackendFailure, Question
-from rose.selection import metered
+from rose.backends.base import UNASKED, BackendFailure, Question
 from rose.selection import scope as scoping
 from rose.selection.chosen import Named, SelectionFailure
-from rose.selection.prompting import clean, fill, line
+from rose.selection.prompting import PROMPTS, clean, line
 from rose.store import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from rose.backends.base import Backend, Look, Subject
-    from rose.selection.metered import Meter
+    from rose.backends.spend import Purse
     from rose.selection.scope import Known
     from rose.store.lessons import Holding, Lesson
 
 NAME = "fork"
-# With less left a program is hardly up before its time is.
-LEAST_S = 1.5
 MOST_NAMED = 20
 MOST_NAME_CHARS = 300
 MOST_LOOKS = 50
@@ -44,44 +42,25 @@ _WORD_ENDS = re.compile(r"[\s\"'`;|&()<>,\\\[\]{}]+")
 
 
 class Fork:
-    """A chooser that is a backend. `left` says how many seconds it may take from now on."""
+    """A chooser that is a backend, asked out of a purse that knows how long the prompt waits."""
 
     name = NAME
 
-    def __init__(
-        self,
-        backend: Backend,
-        subject: Subject,
-        *,
-        layer: str,
-        meter: Meter,
-        left: Callable[[], float],
-    ) -> None:
+    def __init__(self, backend: Backend, subject: Subject, *, layer: str, purse: Purse) -> None:
         self._backend = backend
         self._subject = subject
         self._layer = layer
-        self._meter = meter
-        self._left = left
+        self._purse = purse
 
     def choose(self, query: str, holdings: Sequence[Holding], k: int) -> Named:
         known = scoping.active(holdings)
         if not known:
             return Named((), (), ())
-        if reason := self._meter.left() or self._backend.hindrance():
-            raise SelectionFailure(f"no fork was begun: {reason}")
-        left_s = self._left()
-        if left_s < LEAST_S:
-            raise SelectionFailure(
-                f"no fork was begun: {max(left_s, 0):.1f} s are left, it needs {LEAST_S}. "
-                "`rose config recall.timeout_s N` gives it more."
-            )
         try:
-            answer = metered.ask(
-                self._backend, self._question(query, holdings, k), left_s, self._meter
-            )
+            answer = self._purse.ask(self._backend, self._question(query, holdings, k))
         except BackendFailure as failure:
-            said = f"it gave no answer in {left_s:.1f} s" if failure.kind == "timeout" else failure
-            raise SelectionFailure(f"the fork failed: {said}") from failure
+            what = "no fork was begun" if failure.kind in UNASKED else "the fork failed"
+            raise SelectionFailure(f"{what}: {failure}") from failure
         places = _places(known)
         return _named(answer.value.get("lessons"), places)._replace(
             looked=[_looked(look, places) for look in answer.looks[:MOST_LOOKS]]
@@ -102,7 +81,7 @@ class Fork:
             "layer": line(clean(self._layer)),
         }
         return Question(
-            fill("select", filled),
+            PROMPTS.filled("select", filled),
             SCHEMA,
             self._subject,
             alone=not self._can_fork(),
@@ -131,12 +110,12 @@ def _named(value: object, places: Mapping[str, Lesson]) -> Named:
     for one in value[:MOST_NAMED] if isinstance(value, list) else ():
         if not isinstance(one, str):
             continue
-        name = texts.clean_line(one[:MOST_NAME_CHARS]).removeprefix("./")
+        name = texts.clean_line(one).removeprefix("./")
         lesson = places.get(name)
         if lesson is not None:
             lessons.setdefault(lesson.id, lesson)
         elif name:
-            unknown[name] = None
+            unknown[redact.beginning(name, MOST_NAME_CHARS)] = None
     return Named(list(lessons.values()), list(unknown), ())
 
 
@@ -144,9 +123,9 @@ def _looked(look: Look, places: Mapping[str, Lesson]) -> dict[str, object]:
     """Return one use of a tool as it is recorded, with the lessons that it names."""
     words = (word.removeprefix("./") for word in _WORD_ENDS.split(look.given))
     nodes = dict.fromkeys(places[word].id for word in words if "/" in word and word in places)
-    given = texts.clean_line(look.given)[:MOST_LOOK_CHARS]
+    tool, given = texts.clean_line(look.tool), texts.clean_line(look.given)
     return {
-        "tool": texts.clean_line(look.tool)[:MOST_LOOK_CHARS],
-        "given": given,
+        "tool": redact.beginning(tool, MOST_LOOK_CHARS),
+        "given": redact.beginning(given, MOST_LOOK_CHARS),
         "nodes": [*nodes],
     }

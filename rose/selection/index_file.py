@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     Parts = Mapping[str, Sequence[Lesson]]
 
 VERSION = f"{index_rows.VERSION}.{cache.VERSION}"
-LOCK_WAIT_S = 2.0
-BUSY_WAIT_S = 2.0
+# All of it together a small part of what a prompt waits: an index in memory must still be made.
+LOCK_WAIT_S = 0.2
+BUSY_WAIT_S = 0.2
 # One version in 256, which is a digest in hex.
 _PART_ENDS_BELOW = "01"
 # SQLite's own codes, which Python names from 3.11 on.

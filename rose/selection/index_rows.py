@@ -1,7 +1,7 @@
 """The rows of the search index: a lesson's words in a full-text table, one row a lesson.
 
 The words come from the one tokenizer; SQLite only parts them at spaces. Those of path and title
-stand among the words of the text several times.
+stand among the words of the text several times. Of a header only title, gist and tags are words.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], None]
 
-# Raised whenever a text is cut into words differently, or the tables change.
-VERSION = 2
+# Raised whenever a lesson's words are others, or the tables change.
+VERSION = 3
 BATCH = 1000
 _CHUNK = 500
 # How often the words of path and title count in the text (docs/measurements.md).
@@ -120,7 +120,8 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 def _page(store: Store, lesson: Lesson) -> Page:
     """Return a lesson as its file now is; one that is gone has no words and no version."""
     try:
-        text, version = parse.read_text(os.path.join(store.base, lesson.path))
+        part = parse.read_part(os.path.join(store.base, lesson.path))
+        text, version = f"{parse.described(part.header)}\n{part.body}", part.version
     except OSError:
         text, version = "", ""
     name = f"{lesson.path[len(lesson.root) + 1 : -3]} {lesson.title}"

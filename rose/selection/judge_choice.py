@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from rose.backends.base import Backend
     from rose.backends.options import Options
+    from rose.backends.spend import Purse
     from rose.selection.judge import Judge
-    from rose.selection.metered import Meter
 
 NAMES = (judge_local.NAME, *(name for name in registry.NAMES if name != "offline"))
 # The programs of the hosts first: whoever works here is set up for one of them.
@@ -36,24 +36,16 @@ def check(name: str) -> None:
 
 
 def model(
-    name: str,
-    options: Options,
-    environ: Mapping[str, str],
-    *,
-    cwd: str,
-    meter: Meter,
-    timeout_s: float | None = None,
+    name: str, options: Options, environ: Mapping[str, str], *, cwd: str, purse: Purse
 ) -> Judge:
     """Return the model of a backend's name as a judge; raises JudgeFailure where there is none.
 
-    One that was named is returned even where it cannot run, so that it can say why. Without a
-    `timeout_s` the settings say how long it may take.
+    One that was named is returned even where it cannot run, so that it can say why.
     """
     found = _first(options, environ) if name == "auto" else _named(name, options, environ)
     if found is None:
         raise JudgeFailure(f"No judge: no model can be asked here. {REPAIR}")
-    most_s = options.settings.reflection_timeout_s if timeout_s is None else timeout_s
-    return ModelJudge(found, cwd=cwd, timeout_s=most_s, meter=meter)
+    return ModelJudge(found, cwd=cwd, purse=purse)
 
 
 def _named(name: str, options: Options, environ: Mapping[str, str]) -> Backend | None:

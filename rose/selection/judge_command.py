@@ -7,6 +7,7 @@ on its input, `{"scores": {id: number}}` on its output.
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import shlex
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from rose.selection.judge import JudgeFailure
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rose.backends.spend import Wait
     from rose.selection.judge import Item, Mode
 
 OPTION = "--judge-cmd"
@@ -27,13 +29,11 @@ OPTION = "--judge-cmd"
 class CommandJudge:
     """A judge that is a command line; raises JudgeFailure where that names no program."""
 
-    def __init__(
-        self, line: str, *, cwd: str, environ: Mapping[str, str], timeout_s: float
-    ) -> None:
+    def __init__(self, line: str, *, cwd: str, environ: Mapping[str, str], wait: Wait) -> None:
         self._words = _words(line, cwd, environ)
         self._cwd = cwd
         self._environ = environ
-        self._timeout_s = timeout_s
+        self._wait = wait
         self.name = os.path.basename(self._words[0])
 
     def score(self, mode: Mode, query: str, items: Sequence[Item]) -> Mapping[str, object]:
@@ -44,10 +44,11 @@ class CommandJudge:
                 files.dump_json(asked) + "\n",
                 cwd=self._cwd,
                 environ=self._environ,
-                timeout_s=self._timeout_s,
+                timeout_s=self._wait.left(),
             )
         except BackendFailure as failure:
-            raise JudgeFailure(str(failure)) from failure
+            more = f" {self._wait.more()}" if failure.kind == "timeout" else ""
+            raise JudgeFailure(f"{failure}{more}") from failure
         if ended.code != 0:
             message = f"{self.name} ended with code {ended.code}. {ended.last_words()}"
             raise JudgeFailure(message.rstrip())
@@ -70,9 +71,15 @@ def _words(line: str, cwd: str, environ: Mapping[str, str]) -> list[str]:
 
 
 def _scores(out: str, name: str) -> Mapping[str, object]:
+    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise JudgeFailure(f"{name} scored an id twice. Ask again.")
+        return found
+
     try:
-        answer = files.parse_json(out)
-    except ValueError as error:
+        answer = json.loads(out, object_pairs_hook=once)
+    except (ValueError, RecursionError) as error:
         raise JudgeFailure(f"{name} printed no JSON object with `scores`.") from error
     scores = answer.get("scores") if isinstance(answer, dict) else None
     if not isinstance(scores, dict):

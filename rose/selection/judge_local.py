@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 from rose.selection import units
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 NAME = "local"
 PACKAGE = "wordllama"
+WANTED = "'wordllama>=0.4,<0.5'"
 WEIGHTS = "l2_supercat_256"
 # One vector takes a kilobyte for each token while it is made.
 MOST_CHARS = 20_000
@@ -33,7 +35,10 @@ HALF: Mapping[Mode, float] = {"rerank": 0.17, "filter": 0.17, "compress": 0.15}
 def hindrance() -> str:
     """Return why there is no local judge here, empty where there is one."""
     if importlib.util.find_spec(PACKAGE) is None:
-        return f"The package {PACKAGE} is not installed. Install rose with its extra `semantic`."
+        install = (
+            f"`pipx inject rose-router {WANTED}`, or `{sys.executable} -m pip install {WANTED}`"
+        )
+        return f"The package {PACKAGE} is not installed. Install it: {install}."
     return ""
 
 

@@ -9,18 +9,23 @@ import os
 import tempfile
 from typing import TYPE_CHECKING, Any
 
-from rose.backends.base import BackendFailure, Question, Subject
-from rose.selection import metered
+from rose.backends.base import UNASKED, BackendFailure, Question, Subject
+from rose.backends.command import Command
 from rose.selection.judge import JudgeFailure
-from rose.selection.prompting import clean, fill, line, wording
+from rose.selection.prompting import PROMPTS, clean, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rose.backends.base import Backend
+    from rose.backends.spend import Purse
     from rose.selection.judge import Item, Mode
-    from rose.selection.metered import Meter
 
+# A program that judges after --judge-cmd finds no items in what `reflection.command` is given.
+PROTOCOL = (
+    "`reflection.command` is given a `question` and its `schema`, not the `items` of --judge-cmd: "
+    "docs/judges.md."
+)
 # As much as one question holds, unless a single document is longer.
 MOST_CHARS = 80_000
 SCORE: dict[str, Any] = {
@@ -40,12 +45,11 @@ SCHEMA: dict[str, Any] = {
 class ModelJudge:
     """A judge that is a backend. One that forks sessions is asked in an empty folder instead."""
 
-    def __init__(self, backend: Backend, *, cwd: str, timeout_s: float, meter: Meter) -> None:
+    def __init__(self, backend: Backend, *, cwd: str, purse: Purse) -> None:
         self.name = backend.name
         self._backend = backend
         self._cwd = cwd
-        self._timeout_s = timeout_s
-        self._meter = meter
+        self._purse = purse
 
     def score(self, mode: Mode, query: str, items: Sequence[Item]) -> Mapping[str, object]:
         found: dict[str, object] = {}
@@ -57,15 +61,16 @@ class ModelJudge:
         return found
 
     def _ask(self, text: str) -> list[tuple[str, object]]:
-        if reason := self._meter.left() or self._backend.hindrance():
-            raise JudgeFailure(reason)
         try:
             with tempfile.TemporaryDirectory(prefix="rose-") as empty:
                 folder = os.path.realpath(empty) if self._backend.forks else self._cwd
                 question = Question(text, SCHEMA, Subject("", "", "", folder), alone=True)
-                answer = metered.ask(self._backend, question, self._timeout_s, self._meter)
+                answer = self._purse.ask(self._backend, question)
         except BackendFailure as failure:
-            raise JudgeFailure(str(failure)) from failure
+            is_asked = failure.kind not in UNASKED
+            what = "" if is_asked else "the judge was not asked: "
+            told = f" {PROTOCOL}" if is_asked and self.name == Command.name else ""
+            raise JudgeFailure(f"{what}{failure}{told}") from failure
         return _scores(answer.value, self.name)
 
 
@@ -96,11 +101,11 @@ def _lines(mode: Mode, item: Item, shown: str) -> list[str]:
 
 def _text(mode: Mode, query: str, lines: Sequence[str]) -> str:
     filled = {
-        "question": wording(mode).rstrip(),
+        "question": PROMPTS.text(mode).rstrip(),
         "query": line(clean(query)),
         "lines": "\n".join(lines),
     }
-    return fill("judge", filled)
+    return PROMPTS.filled("judge", filled)
 
 
 def _scores(value: Mapping[str, object], name: str) -> list[tuple[str, object]]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rose.selection.admit import Proposal
     from rose.selection.judge import Judge, Mode
-    from rose.selection.pipeline import Request
+    from rose.selection.requests import Request
     from rose.selection.scope import Known
 
 UNNEEDED = "no part of it was judged to matter"
@@ -40,11 +40,6 @@ class Judging:
     threshold: float = THRESHOLD
     lack: str = ""
     is_optional: bool = False
-
-    @property
-    def decides(self) -> bool:
-        """Tell whether order or membership is the judge's, so that no other score has a say."""
-        return bool(self.modes & {"rerank", "filter"})
 
 
 class _Court(NamedTuple):

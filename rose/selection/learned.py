@@ -6,8 +6,9 @@ A lesson that moved keeps its past by its content; archived and missing ones get
 from __future__ import annotations
 
 import contextlib
+import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rose import text as texts
 from rose.routing import conditions, evidence, ledger, standings, survey, table
@@ -19,7 +20,7 @@ from rose.selection import terms as wording
 from rose.selection.picks import Pick
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from rose.routing.cases import Case
     from rose.routing.rules import Rule
@@ -29,6 +30,12 @@ if TYPE_CHECKING:
 
 # How much of a condition in words a task must say to be taken for one that it is about.
 LEAST_LIKENESS = 0.5
+# The words of such a condition are said by tasks that it is not about too.
+_TURNED = re.compile(
+    r"n['\u2019]t\b|\b(but|cannot|except|neither|never|no|nor|not|other|outside|rather|unless"
+    r"|without)\b",
+    re.IGNORECASE,
+)
 
 
 class Learned:
@@ -49,7 +56,7 @@ class Learned:
             lexical = opened if within is None else _Scoped(opened, within)
             ground = features.Ground(lexical, chosen, lifts(prompt, holdings, chosen))
             found = memory.select(prompt, ground, k)
-        worth = {one.lesson for one in memory.served(found)}
+        worth = {one.lesson for one in memory.worth(found)}
         return [Pick(known[one.lesson], one.score, one.why, one.lesson in worth) for one in found]
 
 
@@ -138,25 +145,74 @@ def lifts(prompt: str, holdings: Sequence[Holding], names: Iterable[str]) -> dic
     """
     met = meeting(prompt)
     wanted = frozenset(names)
-    up: dict[str, float] = {}
-    down: dict[str, float] = {}
+    up: dict[str, _Force] = {}
+    down: dict[str, _Force] = {}
     for holding in holdings:
-        rules = [
-            rule
-            for rule in table.read(holding.store, holding.settings.lessons_paths).rules
-            if rule.status == "active"
-        ]
-        paths = {lesson.id: lesson.path for lesson in holding.shelf.lessons}
-        active = tuple(sorted(lesson.path for lesson in holding.shelf.active()))
-        place = survey.Ground(holding.store, holding.settings, paths, active).lesson_path
-        known = standings.read(holding.store, rules, place, paths)
+        paths = {x.id: x.path for x in holding.shelf.lessons if x.id in wanted}
+        rules = _active(holding)
+        worth = _precisions(holding, rules)
         for rule in rules:
-            force = met(rule) * evidence.precision(known[rule.id])
             side = down if rule.effect == "skip" else up
-            for lesson, path in paths.items() if force else ():
-                if lesson in wanted and target.lead_to(rule.targets, path):
-                    side[lesson] = max(side.get(lesson, 0.0), force)
-    return {one: up.get(one, 0.0) - down.get(one, 0.0) for one in sorted({*up, *down})}
+            _strengthen(side, _Force(met(rule) * worth[rule.id], rule), paths)
+    return {one: _value(up, one) - _value(down, one) for one in sorted({*up, *down})}
+
+
+def ruled_out(prompt: str, holdings: Sequence[Holding]) -> dict[str, str]:
+    """Return the lessons that a skip rule keeps from a prompt, each with the rule's id.
+
+    The prompt meets its condition outright, and no prefer rule that it meets lifts the lesson by
+    more than the skip rule's record lowers it.
+    """
+    met, is_met = meeting(prompt), _meeting_outright(prompt)
+    found: dict[str, str] = {}
+    for holding in holdings:
+        rules = _active(holding)
+        skips = [rule for rule in rules if rule.effect == "skip" and is_met(rule)]
+        paths = {lesson.id: lesson.path for lesson in holding.shelf.lessons} if skips else {}
+        worth = _precisions(holding, rules) if skips else {}
+        down: dict[str, _Force] = {}
+        for rule in skips:
+            _strengthen(down, _Force(worth[rule.id], rule), paths)
+        up: dict[str, _Force] = {}
+        left = {lesson: paths[lesson] for lesson in down}
+        for rule in rules if left else ():
+            if rule.effect == "prefer":
+                share = 1.0 if is_met(rule) else met(rule)
+                _strengthen(up, _Force(share * worth[rule.id], rule), left)
+        found |= {x: one.rule.id for x, one in down.items() if one.value >= _value(up, x)}
+    return found
+
+
+class _Force(NamedTuple):
+    """How much the record of a rule says for it, as far as it is met."""
+
+    value: float
+    rule: Rule
+
+
+def _value(best: Mapping[str, _Force], lesson: str) -> float:
+    return best[lesson].value if lesson in best else 0.0
+
+
+def _strengthen(best: dict[str, _Force], force: _Force, paths: Mapping[str, str]) -> None:
+    """Give a rule's force to the lessons that it leads to and that have no greater one."""
+    for lesson, path in paths.items():
+        if force.value > _value(best, lesson) and target.lead_to(force.rule.targets, path):
+            best[lesson] = force
+
+
+def _active(holding: Holding) -> list[Rule]:
+    known = table.read(holding.store, holding.settings.lessons_paths).rules
+    return [rule for rule in known if rule.status == "active"]
+
+
+def _precisions(holding: Holding, rules: Sequence[Rule]) -> dict[str, float]:
+    """Return how often each rule of a store led to what was used."""
+    paths = {lesson.id: lesson.path for lesson in holding.shelf.lessons}
+    active = tuple(sorted(lesson.path for lesson in holding.shelf.active()))
+    place = survey.Ground(holding.store, holding.settings, paths, active).lesson_path
+    known = standings.read(holding.store, rules, place, paths)
+    return {rule.id: evidence.precision(known[rule.id]) for rule in rules}
 
 
 def meeting(prompt: str) -> Callable[[Rule], float]:
@@ -174,10 +230,34 @@ def likeness(rule: Rule, kinds: Sequence[str], words: frozenset[str]) -> float:
     """
     if rule.match:
         return float(featuring.features_meet(rule.match, kinds))
-    said = {
-        wording.stem(word)
-        for word in wording.query_words(rule.when)
-        if word not in conditions.FILLERS
-    }
+    said = _said(rule)
     share = len(said & words) / len(said) if said else 0.0
     return share if share >= LEAST_LIKENESS else 0.0
+
+
+def _said(rule: Rule) -> set[str]:
+    """Return the words of a condition that tell it from others."""
+    words = wording.query_words(rule.when)
+    return {wording.stem(word) for word in words if word not in conditions.FILLERS}
+
+
+def _meeting_outright(prompt: str) -> Callable[[Rule], bool]:
+    """Return what tells whether a prompt meets a condition: its match, or each of its words."""
+    kinds = [f"word:{word}" for word in texts.content_words(prompt)]
+    words = {*map(_bare, wording.terms(prompt))}
+
+    def is_met(rule: Rule) -> bool:
+        if rule.match:
+            return featuring.features_meet(rule.match, kinds)
+        if _TURNED.search(rule.when):
+            return False
+        said = {*map(_bare, _said(rule))}
+        return bool(said) and said <= words
+
+    return is_met
+
+
+def _bare(stem: str) -> str:
+    """Return a stem without what only some endings leave of it: rewrite(s), runn(ing)."""
+    short = stem.removesuffix("e")
+    return short[:-1] if short[-2:-1] == short[-1:] else short

@@ -16,8 +16,7 @@ from rose.selection.trace import Candidate, Record
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rose.selection.opening import Opened
-    from rose.selection.search import Found, Passages
+    from rose.selection.search import Found, Opened, Passages
     from rose.store.lessons import Holding
 
 

@@ -1,33 +1,42 @@
-"""Outcome: what a recall came to, in one word and in words a person reads.
+"""Outcome: what a recall came to, and each of its lessons, in words a person reads.
 
-An empty text is never left to speak for itself. That nothing was looked for, that nothing was
-found, that something failed, and that all that was found fell are four things.
+An empty text is never left to speak for itself. There are four kinds of nothing: retrieval was left
+out, nothing was found (where the prompt has no word to look for, that is said), a stage failed,
+and all that was found was turned down.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from rose.selection.search import NO_WORD
 from rose.selection.trace import items
 
 if TYPE_CHECKING:
     from rose.selection.trace import Row
 
 # failed: a stage of it did, whatever is served all the same.
-Outcome = Literal["served", "left-out", "unasked", "not-found", "failed", "excluded"]
+CameTo = Literal["served", "left-out", "unasked", "not-found", "failed", "excluded"]
 
 FAILED = {
     "search-failed": "the search failed",
     "selection-failed": "the selection failed",
     "judge-failed": "the judge failed",
-    "consumer-failed": "what was to use it failed",
 }
+# What fails after the call, and leaves what it came to as it was.
+LATER = {
+    "consumer-failed": "the session could not be read afterwards",
+    "output-invalid": "what the reflector said of the lessons' use could not be read",
+    "citation-unresolved": "it cited a lesson that is there no more",
+}
+SERVED = "served"
 # What was excluded for these had been read.
 READ = ("revoked", "wrong-version", "over-budget")
-JUDGED = frozenset(("rerank", "filter", "compress"))
+# In the order in which a judge is asked.
+JUDGED = ("rerank", "filter", "compress")
 
 
-def of(row: Row) -> Outcome:
+def of(row: Row) -> CameTo:
     """Return what a recall came to."""
     failure = str(row.get("failure"))
     if failure in FAILED:
@@ -49,10 +58,32 @@ def said(row: Row) -> str:
     if came_to == "left-out":
         return "retrieval was left out"
     if came_to == "unasked":
-        return "the prompt holds no word that could be looked for"
+        return f"the prompt {NO_WORD}"
     if came_to == "excluded":
         return f"all that was selected fell: {account(row)}"
     return _none(row) if came_to == "not-found" else account(row)
+
+
+class Fate(NamedTuple):
+    """What became of a lesson: served, or the reason why not, with the particulars."""
+
+    reason: str
+    detail: str = ""
+
+    def said(self) -> str:
+        if self.reason == SERVED:
+            return f"{SERVED}, {self.detail}"
+        return f"{self.reason}: {self.detail}" if self.detail else self.reason
+
+
+def of_lessons(row: Row) -> dict[str, Fate]:
+    """Return what became of the lessons that a record selected, by id."""
+    served = {str(x.get("node")): Fate(SERVED, str(x.get("form"))) for x in items(row, "admitted")}
+    excluded = {
+        str(x.get("node")): Fate(str(x.get("reason")), str(x.get("detail") or ""))
+        for x in items(row, "excluded")
+    }
+    return served | excluded
 
 
 def _none(row: Row) -> str:
@@ -80,4 +111,4 @@ def account(row: Row) -> str:
 
 def _is_judged(why: object) -> bool:
     """Tell whether a judge read a lesson, by what gave it its place."""
-    return isinstance(why, dict) and not JUDGED.isdisjoint(why)
+    return isinstance(why, dict) and any(mode in why for mode in JUDGED)

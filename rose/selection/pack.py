@@ -11,19 +11,23 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from rose import redact, tokens
+from rose import redact
 from rose import text as texts
 from rose.hosts.base import HEADINGS, RECALL_HEADING
 from rose.routing import layer
 from rose.selection import windows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 Serving = Literal["pointers", "bodies"]
 # again: one line about what the session was shown before and may have lost since.
 # shortened: all that a judge left of the lesson.
 Form = Literal["pointer", "part", "whole", "shortened", "again"]
+# What of a lesson was its text: one window of it, or as much as there was to read.
+WINDOWS: tuple[Form, ...] = ("part",)
+PASSAGES: tuple[Form, ...] = ("whole", "shortened")
+BODIES = (*WINDOWS, *PASSAGES)
 
 # How much of a lesson that does not fit whole is shown.
 PART_CHARS = 320
@@ -57,9 +61,6 @@ class Budget:
     max_encoded: int = layer.MAX_ENCODED
     exact: bool = True
 
-    def cost(self, text: str) -> int:
-        return tokens.count_lines([text], {}, exact=self.exact, ending="").costs[text]
-
     def holds(self, text: str, cost: int) -> bool:
         """Tell whether a block of a known cost is within all limits."""
         return (
@@ -91,11 +92,15 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One lesson of the pack; `tokens` are what it adds to the lessons before it."""
+    """One lesson of the pack; `tokens` are what it adds to the lessons before it.
+
+    `chars` are how many characters of what it says stand in `text`.
+    """
 
     piece: Piece
     form: Form
     text: str
+    chars: int = 0
     tokens: int = 0
 
 
@@ -129,13 +134,24 @@ def _tame(line: str) -> str:
 
 
 class Pack:
-    """Takes lessons in, best first, as long as the block stays within its budget."""
+    """Takes lessons in, best first, as long as the block stays within its budget.
 
-    def __init__(self, root: str, budget: Budget, terms: Sequence[str], serving: Serving) -> None:
+    `count` says what a text costs.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        budget: Budget,
+        terms: Sequence[str],
+        serving: Serving,
+        count: Callable[[str], int],
+    ) -> None:
         self.heading = (TITLE, f"Store: {_line(root)}")
         self.budget = budget
         self.terms = terms
         self.serving = serving
+        self.count = count
         self.entries: list[Entry] = []
         self.tokens = 0
         self.is_counted = False
@@ -175,7 +191,7 @@ class Pack:
         before = self._cost(self._render([], bare=True)) if self.entries else 0
         for at, entry in enumerate(self.entries, 1):
             cost = self._cost(self._render(self.entries[:at]))
-            found.append(Entry(entry.piece, entry.form, entry.text, cost - before))
+            found.append(replace(entry, tokens=cost - before))
             before = cost
         return found
 
@@ -194,15 +210,13 @@ class Pack:
             gist = f". {one.gist}" if one.gist and one.gist != one.title else ""
             return Entry(one, form, f"- {one.place}: {one.title}{gist}")
         if form == "whole":
-            return Entry(one, form, "\n".join([f"- {one.place}, whole:", *_quoted(one.lines)]))
+            return _told(one, form, "whole:", one.lines)
         if form == "shortened":
-            head = f"- {one.place}, shortened ({one.title}):"
-            return Entry(one, form, "\n".join([head, *_quoted(one.lines)]))
+            return _told(one, form, f"shortened ({one.title}):", one.lines)
         body = one.text()
         best = windows.choose(body, self.terms, PART_CHARS) or [windows.head(body, PART_CHARS)]
-        head = f"- {one.place}, a part ({one.title}):"
         # A window joins lines and blanks, and with them what was harmless apart.
-        return Entry(one, form, "\n".join([head, *_quoted([_tame(best[0].text)])]))
+        return _told(one, form, f"a part ({one.title}):", [_tame(best[0].text)])
 
     def _render(self, entries: Sequence[Entry], *, bare: bool = False) -> str:
         if not entries and not bare:
@@ -212,7 +226,7 @@ class Pack:
 
     def _cost(self, text: str) -> int:
         self.is_counted = True
-        return self.budget.cost(text)
+        return self.count(text)
 
     def _room(self, text: str, cost: int) -> str:
         """Say which other limit binds, where the tokens alone would fit."""
@@ -226,5 +240,7 @@ def _full(one: Piece) -> Form:
     return "shortened" if one.is_cut else "whole"
 
 
-def _quoted(lines: Sequence[str]) -> list[str]:
-    return [f"> {line}" for line in lines]
+def _told(one: Piece, form: Form, how: str, lines: Sequence[str]) -> Entry:
+    """Return a lesson with lines of what it says, each behind its mark."""
+    text = "\n".join([f"- {one.place}, {how}", *(f"> {line}" for line in lines)])
+    return Entry(one, form, text, sum(map(len, lines)))

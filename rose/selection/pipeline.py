@@ -7,73 +7,30 @@ Whatever fails leaves a record that says at which stage; what the stages before 
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from rose import redact
 from rose import text as texts
 from rose.errors import RoseError
 from rose.selection import admit as admission
 from rose.selection import chosen, trace
-from rose.selection.admit import Proposal, Refusal, Terms
+from rose.selection.admit import Terms
 from rose.selection.learned import Learned
 from rose.selection.pack import PART_CHARS
 from rose.selection.trace import Candidate, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from rose.selection.admit import Admission
-    from rose.selection.chosen import Chooser
-    from rose.selection.judged import Judging
-    from rose.selection.pack import Budget, Entry, Serving
+    from rose.selection.admit import Admission, Proposal, Refusal
+    from rose.selection.pack import Entry
     from rose.selection.picks import Pick, Selector
-    from rose.selection.trace import Condition, Failure
+    from rose.selection.requests import Request
+    from rose.selection.trace import Failure
     from rose.store.lessons import Holding
 
-# How many lessons are served, and how many of the best a record names.
-K = 3
+# How many of the best a record names.
 LOOKS = 20
-# A longer prompt is mostly what was pasted into it.
-QUERY_CHARS = 4_000
 SELECTOR: Selector = Learned()
-HELD = "the session holds it still"
-WEAK = "too little speaks for it"
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A lesson as a session was shown it before; fresh while the session cannot have lost it."""
-
-    version: str
-    is_fresh: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What is asked for: a query as `query_of` gives it, and the limits.
-
-    By lesson id, `shown` is what the session was shown before, and `rejected` what it turned down
-    for this very need, with the particulars (rose.selection.sticky). `chooser` selects in the
-    place of the selector, and `judging` is what is judged of the selection.
-    """
-
-    query: str
-    budget: Budget
-    serving: Serving = "bodies"
-    k: int = K
-    scope: Sequence[str] = ()
-    condition: Condition = "retrieval"
-    session: str = ""
-    shown: Mapping[str, Shown] = field(default_factory=dict)
-    rejected: Mapping[str, str] = field(default_factory=dict)
-    chooser: Chooser | None = None
-    judging: Judging | None = None
-
-
-def query_of(prompt: str) -> str:
-    """Return a prompt as it is read and recorded: its beginning, without secrets."""
-    return redact.redact(prompt[:QUERY_CHARS])
 
 
 class Recalled(NamedTuple):
@@ -94,19 +51,20 @@ def recall(
     """Return what is served for a prompt.
 
     With an `answer` that is the selection, whatever the search finds, and nobody is asked. Nothing
-    is written but the derived index.
+    is written but what is derived.
     """
     problem = ""
     picks: Sequence[Pick] = ()
     failure: Failure | None = None
     if request.condition == "retrieval":
         try:
-            picks = selector.pick(request.query, holdings, request.scope, max(request.k, LOOKS))
+            most = max(request.k + len(request.rejected), LOOKS)
+            picks = selector.pick(request.query, holdings, request.scope, most)
         except (RoseError, OSError, sqlite3.Error) as error:
             failure, problem = "search-failed", str(error)
     found = answer or chosen.Selection(())
     if answer is None and request.condition == "retrieval":
-        found = chosen.select(request, picks, holdings, _proposed)
+        found = chosen.select(request, picks, holdings)
     terms = Terms(request.scope, request.budget, request.serving, _words(request.query))
     done = admission.admit(found.proposals, holdings, terms)
     failure = failure or found.failure or _failure(request, terms.words, picks, done)
@@ -131,32 +89,25 @@ def recall(
         failure=failure,
         looked=found.looked,
     )
-    return Recalled(record, problem or found.problem)
+    return Recalled(record, "; ".join(filter(None, [problem or found.problem, request.lack])))
+
+
+def unfinished(request: Request, holdings: Sequence[Holding], *, at: str) -> Record:
+    """Return the record of a recall that nobody could wait for: nothing of it was used."""
+    return Record(
+        id=trace.new_id(),
+        at=at,
+        session=request.session,
+        kind="recall",
+        query=request.query,
+        store=trace.state_of(holdings),
+        budget=_limits(request),
+        failure="consumer-failed",
+    )
 
 
 def _words(query: str) -> list[str]:
     return list(dict.fromkeys(texts.words(query)))
-
-
-def _proposed(picks: Sequence[Pick], request: Request) -> list[Proposal]:
-    """Return the picks as they are proposed to a session that may hold some of them."""
-    found = []
-    for pick in picks:
-        node, version = pick.lesson.id, pick.lesson.version
-        shown = request.shown.get(node)
-        is_held = shown is not None and shown.is_fresh and shown.version == version
-        refusal = Refusal("not-selected", HELD) if is_held else None
-        if not pick.is_worth:
-            refusal = Refusal("below-threshold", WEAK)
-        if node in request.rejected:
-            refusal = Refusal("rejected-earlier", request.rejected[node])
-        is_again = shown is not None and not is_held
-        found.append(Proposal(node, version, _why(pick), refusal, is_again=is_again))
-    return found
-
-
-def _why(pick: Pick) -> dict[str, float]:
-    return {name: round(value, 6) for name, value in pick.why.items()}
 
 
 def _failure(
@@ -194,16 +145,16 @@ def _limits(request: Request) -> dict[str, object]:
 def _candidates(picks: Sequence[Pick]) -> list[Candidate]:
     # No window: nobody was shown one, so nothing may be turned down on it.
     return [
-        Candidate(pick.lesson.id, pick.lesson.version, rank, round(pick.score, 6), None, _why(pick))
+        Candidate(
+            pick.lesson.id, pick.lesson.version, rank, round(pick.score, 6), None, chosen.why(pick)
+        )
         for rank, pick in enumerate(picks, 1)
     ]
 
 
 def _selected(one: Proposal) -> dict[str, object]:
     # What the session was shown before is part of the question: a replay needs it.
-    shown = "again" if one.is_again else "new"
-    if one.refusal is not None and one.refusal.detail == HELD:
-        shown = "held"
+    shown = "held" if one.is_held else "again" if one.is_again else "new"
     row: dict[str, object] = {"node": one.node, "version": one.version, "why": dict(one.why)}
     kept = {} if one.kept is None else {"kept": [list(span) for span in one.kept]}
     return {**row, "shown": shown, **kept}
@@ -211,7 +162,8 @@ def _selected(one: Proposal) -> dict[str, object]:
 
 def _admitted(entry: Entry) -> dict[str, object]:
     one = entry.piece
-    return {"node": one.node, "version": one.version, "tokens": entry.tokens, "form": entry.form}
+    shown = {"tokens": entry.tokens, "form": entry.form, "chars": entry.chars}
+    return {"node": one.node, "version": one.version, **shown}
 
 
 def _excluded(one: Proposal, refusal: Refusal) -> dict[str, object]:

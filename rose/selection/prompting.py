@@ -1,4 +1,4 @@
-"""The wording of a question in prompts/, with data in its slots.
+"""What a question of selection is made of: the wordings in prompts/, and data.
 
 Data stands in a question as JSON, one value a line, so that no text can end its section
 (docs/decisions/016), and without secrets.
@@ -6,31 +6,14 @@ Data stands in a question as JSON, one value a line, so that no text can end its
 
 from __future__ import annotations
 
-import functools
 import json
-import os
-import re
-from typing import TYPE_CHECKING
 
-from rose import files, redact
+from rose import redact
+from rose.backends.prompts import Prompts
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-_PROMPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "prompts")
-_SLOT = re.compile(r"\{\{([a-z]+)\}\}")
+PROMPTS = Prompts(__file__)
 # What ends a line for some readers and is no escape in JSON.
 _LINE_ENDS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
-
-
-def fill(name: str, filled: Mapping[str, str]) -> str:
-    """Return a wording with its slots filled."""
-    return _SLOT.sub(lambda slot: filled[slot[1]], wording(name))
-
-
-@functools.cache
-def wording(name: str) -> str:
-    return files.read_text(os.path.join(_PROMPTS, f"{name}.md"))
 
 
 def clean(text: str) -> str:

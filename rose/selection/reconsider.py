@@ -15,17 +15,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from rose import redact
 from rose import text as texts
 from rose.errors import RoseError
-from rose.routing import ledger
-from rose.selection import index, reconsider_rules, reject, trace
+from rose.routing import ledger, skips
+from rose.selection import index, reject, trace
 from rose.selection import scope as scoping
+from rose.selection.search import NO_WORD
 from rose.selection.trace import items
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from rose.findings import Finding
+    from rose.routing.skips import Looked, Skip
     from rose.selection.index import Index
-    from rose.selection.reconsider_rules import Skip
     from rose.selection.reject import Listed
     from rose.selection.trace import Row
     from rose.store.lessons import Holding, Lesson
@@ -113,11 +114,22 @@ def reconsider(holdings: Sequence[Holding]) -> Reconsidered:
     unchecked = [*_unreadable(holdings)]
     open_rows = _unused(listed, holdings, unchecked)
     reached = _reached(open_rows, holdings, unchecked)
-    rules = reconsider_rules.look(holdings)
-    unchecked += [Unchecked(*one) for one in rules.unchecked]
+    looked = [_rules(holding) for holding in holdings]
+    unchecked += [Unchecked(*one) for of_store in looked for one in of_store.unchecked]
     return Reconsidered(
-        tuple(reached), rules.found, tuple(unchecked), findings, len(listed), rules.of
+        tuple(reached),
+        tuple(one for of_store in looked for one in of_store.found),
+        tuple(unchecked),
+        findings,
+        len(listed),
+        sum(of_store.of for of_store in looked),
     )
+
+
+def _rules(holding: Holding) -> Looked:
+    versions = {lesson.path: lesson.version for lesson in holding.shelf.active()}
+    paths = {lesson.id: lesson.path for lesson in holding.shelf.lessons}
+    return skips.look(holding.store, holding.settings.lessons_paths, versions, paths)
 
 
 def _unreadable(holdings: Sequence[Holding]) -> Iterable[Unchecked]:
@@ -198,6 +210,6 @@ def _place(
 ) -> None:
     words = list(dict.fromkeys(texts.words(redact.redact(query))))
     if not words:
-        unchecked.append(Unchecked(query, "it holds no word that could be looked for"))
+        unchecked.append(Unchecked(query, f"it {NO_WORD}"))
     hits = opened.hits(words, REACH) if words else []
     found[query] = {node: rank for rank, (node, _) in enumerate(hits, 1)}

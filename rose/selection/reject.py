@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from rose.findings import Finding, Refused
-from rose.selection import rejections, stages, trace
+from rose.selection import rejection_page, stages, trace
 from rose.selection import scope as scoping
 from rose.selection.rejections import Rejection
 from rose.store import lessons as shelf
@@ -98,9 +98,17 @@ def reject(
         _scope_of(records) if by_scope else None,
         at,
     )
-    written = rejections.add(store, new)
     known = {str(record["id"]): record for record in records}
-    return Listed(written, stages.of_rejection(written, known), lesson.version)
+    sights = {new.trace: stages.rests_on(new, seen)}
+
+    def of(old: Rejection) -> Sight:
+        if old.trace not in sights:
+            sights[old.trace] = stages.of_rejection(old, known)
+        return sights[old.trace]
+
+    # The same words say more once more was seen.
+    written = rejection_page.add(store, new, lambda old: not of(old).is_less_than(of(new)))
+    return Listed(written, of(written), lesson.version)
 
 
 def _scope_of(records: Sequence[Row]) -> tuple[str, ...]:
@@ -125,7 +133,7 @@ def listing(holdings: Sequence[Holding], session: str = "") -> Listing:
     rows: list[Listed] = []
     findings: list[Finding] = []
     for store in (holding.store for holding in holdings):
-        page = rejections.of_session(store, session) if session else rejections.read(store)
+        page = rejection_page.of_session(store, session) if session else rejection_page.read(store)
         findings += page.findings
         known = _records(store, page.rows, findings)
         rows += [

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from rose import tokens
 from rose.errors import RoseError
-from rose.selection import admit, lookups, opening, pipeline, search, trace
+from rose.selection import admit, lookups, outcome, pipeline, search, trace
 from rose.selection import scope as scoping
 from rose.selection.admit import Proposal, Refusal
 from rose.selection.chosen import Selection
+from rose.selection.outcome import Fate
 from rose.selection.pack import Budget
-from rose.selection.pipeline import Request
+from rose.selection.requests import Request
 from rose.selection.trace import Record, items
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ STAGES = (
     "failure",
 )
 # What was asked and by whom, which no replay asks again.
-ASKED = ("id", "at", "session", "budget", "judge", "looked", "approval", "output", "citations")
+ASKED = ("id", "at", "session", "budget", "judge", "looked", "approval", *trace.BECAME)
 # Failures of stages that a replay takes from the record.
 ANSWERED = ("selection-failed", "judge-failed")
 _SHOWN = 60
@@ -63,7 +64,14 @@ def replay(row: Row, holdings: Sequence[Holding]) -> Row:
         raise RoseError(f"{row['id']} is of the kind {kind!r}, which cannot be replayed.")
     # As JSON gives it back, so that it can be compared.
     again: dict[str, Any] = json.loads(json.dumps(made.as_json()))
+    if not any("chars" in one for one in items(row, "admitted")):
+        # A record from before the characters were counted.
+        again["admitted"] = [_without(one, "chars") for one in again["admitted"]]
     return {**again, **{name: row[name] for name in ASKED if name in row}}
+
+
+def _without(one: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in one.items() if key != name}
 
 
 def _recall(row: Row, holdings: Sequence[Holding]) -> Record:
@@ -112,7 +120,7 @@ def _opening(row: Row, holdings: Sequence[Holding], node: str) -> list[Candidate
     limits = _limits(row)
     first, last = _number(limits, "first"), _number(limits, "last")
     with contextlib.suppress(RoseError):
-        return lookups.of_opening(opening.read(holdings, node, first, last))
+        return lookups.of_opening(search.opening(holdings, node, first, last))
     return []
 
 
@@ -132,23 +140,20 @@ def _looked_up(
     )
 
 
-def today(row: Row, holdings: Sequence[Holding]) -> Mapping[str, str]:
+def today(row: Row, again: Row, holdings: Sequence[Holding]) -> Mapping[str, str]:
     """Return which of a record's lessons would be excluded now, each with the reason in words.
 
-    Those are the selected ones, or, of a call that selected none, those that it showed.
+    `again` is its replay. Those are the selected ones, or, of a call that selected none, those
+    that it showed.
     """
     if row.get("kind") == "recall":
-        excluded = items(replay(row, holdings), "excluded")
-        return {one["node"]: _words(one["reason"], one["detail"]) for one in excluded}
+        fates = outcome.of_lessons(again).items()
+        return {node: fate.said() for node, fate in fates if fate.reason != outcome.SERVED}
     known, scope = scoping.everything(holdings), _scope(row)
     shown = {one.node: one for one in (_proposal(one, {}) for one in items(row, "candidates"))}
     found = {node: admit.examine(one, known, scope) for node, one in shown.items()}
     refused = {node: one for node, one in found.items() if isinstance(one, Refusal)}
-    return {node: _words(one.reason, one.detail) for node, one in refused.items()}
-
-
-def _words(reason: str, detail: str) -> str:
-    return f"{reason}: {detail}" if detail else reason
+    return {node: Fate(one.reason, one.detail).said() for node, one in refused.items()}
 
 
 def difference(recorded: Row, again: Row) -> str:
@@ -208,6 +213,7 @@ def _proposal(one: Mapping[str, Any], refused: Mapping[str, Refusal]) -> Proposa
         why if isinstance(why, dict) else {},
         refused.get(node),
         is_again=one.get("shown") == "again",
+        is_held=one.get("shown") == "held",
         kept=_kept(one.get("kept")),
     )
 

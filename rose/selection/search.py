@@ -1,13 +1,13 @@
-"""Search and evidence: which lessons are about a query, and the passages that say so.
+"""Look-ups: which lessons are about a query, the passages that say so, and a lesson's own lines.
 
-Both show parts of lessons through the one window chooser; neither judges and neither writes
-anything but the derived index.
+Parts of lessons come from the one window chooser, and from their bodies alone: a header is not
+what a lesson says. All that is shown goes through the veil. Nothing is judged, and nothing
+written but the derived index.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,17 +15,17 @@ from rose import redact
 from rose import text as texts
 from rose.errors import RoseError
 from rose.findings import Finding
-from rose.selection import index, veil, windows
+from rose.selection import index, windows
 from rose.selection import scope as scoping
+from rose.selection.veil import Veil, line
+from rose.selection.windows import Window
 from rose.store import lessons as shelf
-from rose.store import parse, walk
+from rose.store import walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rose.layout import Store
     from rose.selection.index_rows import Progress
-    from rose.selection.windows import Window
     from rose.store.lessons import Holding, Lesson
     from rose.store.parse import Part
 
@@ -34,6 +34,9 @@ K = 5
 CHARS = 500
 EVIDENCE_CHARS = 600
 WINDOWS = 2
+# What one opening shows at most; the rest is had by its lines.
+MOST_CHARS = 20_000
+NO_WORD = "holds no word that could be looked for"
 # Lessons that a search cannot find, or not by all that they say, so it says so.
 _UNREAD = ("lesson-unreadable", "folder-unreadable", "lesson-cut")
 
@@ -71,18 +74,58 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Passages:
-    """What one lesson says of a query, in order of its text; `is_cut` where not all was read."""
+    """What one lesson says of a query, in order of its text; `is_cut` where not all was read.
+
+    `lines` are those on which the windows begin, counted from 1 in the file.
+    """
 
     terms: tuple[str, ...]
     node: str
     path: str
     version: str
     windows: tuple[Window, ...]
-    is_cut: bool = False
+    lines: tuple[int, ...]
+    is_cut: bool
 
     def as_json(self) -> dict[str, object]:
         shown = [window._asdict() for window in self.windows]
         return {"node": self.node, "version": self.version, "windows": shown}
+
+    def passages(self) -> list[tuple[str, str]]:
+        """Return the text of each window, and where it begins as a person is told."""
+        told = zip(self.lines, self.windows, strict=True)
+        return [(f"line {number}", window.text) for number, window in told]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """Some lines of a lesson, counted from 1; `of` is how many there are.
+
+    `window` is what of its body was shown, as a trace keeps it, None where that is nothing, and
+    `is_whole` tells that it is all of the body. `is_cut` where not all of the file was read.
+    """
+
+    node: str
+    title: str
+    path: str
+    version: str
+    first: int
+    last: int
+    of: int
+    text: str
+    window: Window | None
+    is_whole: bool
+    is_cut: bool
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "node": self.node,
+            "title": self.title,
+            "path": self.path,
+            "version": self.version,
+            "lines": {"first": self.first, "last": self.last, "of": self.of},
+            "text": self.text,
+        }
 
 
 def search(
@@ -93,12 +136,10 @@ def search(
     chars: int = CHARS,
     scope: Sequence[str] = (),
     progress: Progress | None = None,
-    is_veiled: bool = False,
 ) -> Found:
     """Return the k active lessons that are most about a query, one row each, ties by id.
 
     With a scope only lessons whose id or store path one of its globs matches are returned.
-    `is_veiled` leaves out of what is shown what no tool may show.
     """
     terms = _terms(query)
     findings = [x for held in holdings for x in held.shelf.findings if x.rule in _UNREAD]
@@ -116,16 +157,14 @@ def search(
         store, lesson = known[node]
         place = walk.where(store, lesson.path)
         try:
-            part = _now(store, lesson)
+            part = shelf.now(store, lesson)
         except OSError as error:
             reason = f"The file cannot be read: {error.strerror or error}."
             findings.append(Finding(_UNREAD[0], place, reason, "Make it readable."))
             continue
-        [shown] = windows.choose(part.text, terms, chars) or [windows.head(part.text, chars)]
-        title = lesson.title
-        if is_veiled:
-            title, shown = veil.line(title), veil.Veil(part.text).window(shown)
-        rows.append(Row(node, title, place, round(score, 6), part.version, shown))
+        [best] = windows.choose(part.body, terms, chars) or [windows.head(part.body, chars)]
+        shown = Veil(part.text).window(best, part.start)
+        rows.append(Row(node, line(lesson.title), place, round(score, 6), part.version, shown))
     return Found(terms, tuple(rows), tuple(findings))
 
 
@@ -136,7 +175,6 @@ def evidence(
     *,
     chars: int = EVIDENCE_CHARS,
     count: int = WINDOWS,
-    is_veiled: bool = False,
 ) -> Passages:
     """Return the passages of one lesson that hold most of a query's terms; none without a hit.
 
@@ -144,10 +182,52 @@ def evidence(
     """
     lesson, place, part = find(holdings, ref)
     terms = _terms(query)
-    shown = windows.choose(part.text, terms, chars, count)
-    if is_veiled and shown:
-        shown = list(map(veil.Veil(part.text).window, shown))
-    return Passages(terms, lesson.id, place, part.version, tuple(shown), is_cut=part.is_cut)
+    chosen = windows.choose(part.body, terms, chars, count)
+    cover = Veil(part.text)
+    shown = tuple(cover.window(window, part.start) for window in chosen)
+    lines = tuple(part.text.count("\n", 0, window.start) + 1 for window in shown)
+    return Passages(terms, lesson.id, place, part.version, shown, lines, part.is_cut)
+
+
+def opening(
+    holdings: Sequence[Holding], ref: str, first: int = 1, last: int | None = None
+) -> Opened:
+    """Return a lesson's lines from `first` to `last`, as many of them as one call shows.
+
+    They are those of its file, the header's too. Raises RoseError as `find` does, and where
+    there are no such lines.
+    """
+    lesson, place, part = find(holdings, ref)
+    rows = part.text.removesuffix("\n").split("\n")
+    if first > len(rows):
+        lines = "line" if len(rows) == 1 else "lines"
+        raise RoseError(f"{lesson.id} has {len(rows)} {lines}.")
+    start = sum(len(row) + 1 for row in rows[: first - 1])
+    end, shown = start, first - 1
+    for row in rows[first - 1 : last]:
+        if end + len(row) + 1 - start > MOST_CHARS:
+            break
+        end += len(row) + 1
+        shown += 1
+    if shown < first:
+        # A line that no call would show whole.
+        end, shown = start + MOST_CHARS, first
+    end = min(end, len(part.text))
+    body = max(start, part.start)
+    cover = Veil(part.text)
+    return Opened(
+        lesson.id,
+        line(lesson.title),
+        place,
+        part.version,
+        first,
+        shown,
+        len(rows),
+        cover.part(start, end),
+        cover.window(Window(body, end, "")) if part.text[body:end].strip() else None,
+        not (part.is_cut or part.text[part.start : start].strip() or part.text[end:].strip()),
+        part.is_cut,
+    )
 
 
 def find(holdings: Sequence[Holding], ref: str) -> tuple[Lesson, str, Part]:
@@ -161,18 +241,9 @@ def find(holdings: Sequence[Holding], ref: str) -> tuple[Lesson, str, Part]:
     store = next(held.store for held in holdings if held.store.kind == lesson.store)
     place = walk.where(store, lesson.path)
     try:
-        return lesson, place, _now(store, lesson)
+        return lesson, place, shelf.now(store, lesson)
     except OSError as error:
         raise RoseError(f"{place} cannot be read: {error.strerror or error}.") from error
-
-
-def _now(store: Store, lesson: Lesson) -> Part:
-    """Return a lesson's text as far as it is searched; raises OSError."""
-    path = os.path.join(store.base, lesson.path)
-    # The folder may have become another's since it was walked; a pipe is never waited for.
-    if os.path.lexists(path) and not (walk.Bounds(store).hold(path) and os.path.isfile(path)):
-        raise OSError("it is no file of this store")
-    return parse.read_part(path)
 
 
 def _terms(query: str) -> tuple[str, ...]:

@@ -67,11 +67,14 @@ class Memory:
         return [choice for _, choice in zip(range(k), found, strict=False)]
 
     def served(self, choices: Sequence[Choice]) -> list[Choice]:
-        """Return the choices that are worth serving, which may be none."""
-        best = choices[:MOST_SERVED]
+        """Return the choices that are served where nothing speaks against one; may be none."""
+        return self.worth(choices)[:MOST_SERVED]
+
+    def worth(self, choices: Sequence[Choice]) -> list[Choice]:
+        """Return the choices that are worth serving, however many."""
         if self.past.count:
-            return [choice for choice in best if choice.share >= LEAST_SHARE]
-        return [choice for choice in best if choice.score >= NEAR * best[0].score]
+            return [choice for choice in choices if choice.share >= LEAST_SHARE]
+        return [choice for choice in choices if choice.score >= NEAR * choices[0].score]
 
     def add(self, case: Case, ground: Ground) -> None:
         """Learn from one more case, as the lessons are now."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from rose import files, redact, session
 from rose import text as texts
-from rose.selection import outcome, pack, pipeline, sticky, trace
-from rose.selection.pipeline import Request, Shown
+from rose.selection import outcome, pack, pipeline, requests, trace
+from rose.selection.requests import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -45,10 +45,10 @@ class Served:
     def write(self, store: Store, note: str | None, event: str, agent: str | None) -> None:
         """Note for the session what was served, and write the record; raises Unwritable."""
         given = {str(one["node"]): one["version"] for one in self.record.admitted}
-        said = _nothing(self.record) if self.notice else ""
+        said = _news(self.record) if self.notice else ""
         if note is not None and (given or said):
             row = {"v": session.VERSION, "at": self.record.at, "event": event, "agent": agent}
-            more = {"said": said} if said else {"served": given}
+            more = {**({"said": said} if said else {}), **({"served": given} if given else {})}
             files.append_line(note, files.dump_json({**row, **more}))
         trace.append(store, self.record)
 
@@ -68,7 +68,7 @@ def shown(notes: Sequence[Mapping[str, object]], agent: str | None) -> dict[str,
 
 
 def kinds_told(notes: Sequence[Mapping[str, object]]) -> frozenset[str]:
-    """Return the kinds of nothing that a session's person was told of already."""
+    """Return the kinds of nothing and of failure that a session's person was told of already."""
     return frozenset(str(line["said"]) for line in notes if "said" in line)
 
 
@@ -86,14 +86,11 @@ def serve(
     """Return what a prompt is given, as the first store's settings have it.
 
     `held` is what the session was shown before, `beside` the block that goes with this one.
-    `told` are the kinds of nothing that need not be told again, `aides` whom recall asks besides.
+    `told` are the kinds that need not be told again, `aides` whom recall asks besides.
     """
-    settings = holdings[0].settings
-    budget = room_beside(beside, settings.recall_max_tokens)
-    serving = cast("pack.Serving", settings.recall_serve)
-    query = pipeline.query_of(prompt)
-    rejected = sticky.standing(holdings, session_id, query, ())
-    request = Request(query, budget, serving, session=session_id, shown=held, rejected=rejected)
+    asked = requests.of(holdings, prompt, session=session_id)
+    budget = room_beside(beside, asked.budget.max_tokens)
+    request = replace(asked, budget=budget, shown=held)
     if aides is not None:
         request = replace(request, chooser=aides.chooser, judging=aides.judging)
     record, problem = pipeline.recall(request, holdings, at=at)
@@ -101,25 +98,35 @@ def serve(
     return Served(record, encoded, problem, notice_of(record, problem, told))
 
 
+def record_unserved(holdings: Sequence[Holding], prompt: str, *, session_id: str, at: str) -> None:
+    """Write the record of a prompt that could wait no longer; raises Unwritable."""
+    request = requests.of(holdings, prompt, session=session_id)
+    trace.append(holdings[0].store, pipeline.unfinished(request, holdings, at=at))
+    # What took so long is derived and kept, so that it is there for the next prompt.
+    pipeline.recall(request, holdings, at=at)
+
+
 def notice_of(record: Record, problem: str, told: Collection[str]) -> str:
-    """Return what the person is told: each failure, and each kind of nothing once a session."""
-    row = record.as_json()
-    if outcome.of(row) == "failed":
-        words = f"rose: {outcome.said(row)}; {problem}"
-    elif (kind := _nothing(record)) and kind not in told:
-        words = f"rose: nothing is served: {outcome.said(row)}; `rose trace {record.id}`"
-    else:
+    """Return what the person is told: each kind of failure and of nothing once a session."""
+    kind, row = _news(record), record.as_json()
+    if not kind or kind in told:
         return ""
+    if record.failure == kind:
+        words = f"rose: {outcome.said(row)}; {problem}"
+    else:
+        words = f"rose: nothing is served: {outcome.said(row)}; `rose trace {record.id}`"
     return redact.redact(texts.clean_line(words))
 
 
-def _nothing(record: Record) -> str:
-    """Return the kind of nothing that a person does not expect, empty for anything else.
+def _news(record: Record) -> str:
+    """Return the kind of failure, or of nothing that a person does not expect, else nothing.
 
     Where the session holds some of it nothing is lacking, and a prompt may be a mere "yes".
     """
     kind = outcome.of(record.as_json())
-    holds_some = any(one["detail"] == pipeline.HELD for one in record.excluded)
+    if kind == "failed":
+        return str(record.failure)
+    holds_some = any(one["shown"] == "held" for one in record.selected)
     return kind if kind == "not-found" or (kind == "excluded" and not holds_some) else ""
 
 

@@ -1,7 +1,8 @@
 """Stages: how much of a lesson a session had seen when it turned the lesson down.
 
 Worked out from the record of the call that showed it, never typed: `scope` needs no text, `search`
-is one window, `evidence` passages or the whole lesson, and all else is `unrecorded`.
+is one window or as little, `evidence` passages or the whole lesson, and all else is `unrecorded`.
+What showed no character of what the lesson says showed nothing.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from rose import redact
+from rose.selection import pack, search, session_id
 from rose.selection.trace import items
 
 if TYPE_CHECKING:
@@ -20,21 +21,23 @@ if TYPE_CHECKING:
 
 Stage = Literal["scope", "search", "evidence", "unrecorded"]
 
-# What recall put before the model of a lesson's text; a line about a lesson shows none of it.
-_WINDOW = ("part",)
-_PASSAGES = ("whole", "shortened")
-_QUOTE = "> "
+# How much of a lesson each rests on; the task alone needs none of it.
+_ORDER: tuple[Stage, ...] = ("unrecorded", "search", "evidence", "scope")
 
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What one record showed of a lesson; `chars` is None where all that is known is an opening."""
+    """What one record showed of a lesson; `chars` is None where they were not counted."""
 
     trace: str
     stage: Stage
     chars: int | None
     version: str
     query: str
+
+    def is_less_than(self, other: Sight) -> bool:
+        """Tell whether another sight is of a higher stage."""
+        return _ORDER.index(self.stage) < _ORDER.index(other.stage)
 
 
 def sight(row: Row, node: str) -> Sight | None:
@@ -64,8 +67,12 @@ def of_rejection(one: Rejection, rows: Mapping[str, Row]) -> Sight:
     A record of another session shows nothing of this one.
     """
     row = rows.get(one.trace)
-    is_own = row is not None and row.get("session") == redact.redact(one.session)
-    seen = sight(row, one.node) if row is not None and is_own else None
+    is_own = row is not None and row.get("session") == session_id.kept(one.session)
+    return rests_on(one, sight(row, one.node) if row is not None and is_own else None)
+
+
+def rests_on(one: Rejection, seen: Sight | None) -> Sight:
+    """Return what a rejection rests on, given what its record showed of the lesson."""
     if one.scope is not None:
         chars = 0 if seen is None else seen.chars
         query = "" if seen is None else seen.query
@@ -74,38 +81,40 @@ def of_rejection(one: Rejection, rows: Mapping[str, Row]) -> Sight:
 
 
 def _looked_at(row: Row, node: str) -> tuple[Stage, int | None, str] | None:
-    windows = [
-        (one["window"], str(one.get("version")))
+    shown = [
+        (len(str(one["window"].get("text") or "").strip()), str(one.get("version")))
         for one in items(row, "candidates")
         if one.get("node") == node and isinstance(one.get("window"), dict)
     ]
-    if not windows:
+    chars = sum(length for length, _ in shown)
+    if not chars:
         return None
-    chars = sum(len(str(window.get("text") or "")) for window, _ in windows)
-    return "search" if row.get("kind") == "search" else "evidence", chars, windows[0][1]
+    is_window = row.get("kind") == "search" or _is_narrow(row, chars)
+    return "search" if is_window else "evidence", chars, shown[0][1]
+
+
+def _is_narrow(row: Row, chars: int) -> bool:
+    """Tell whether a look at passages or lines could show no more than a search does.
+
+    Of a lesson that is shorter than that, passages may be all there is.
+    """
+    limits = row.get("budget")
+    if not isinstance(limits, dict):
+        return False
+    if "first" in limits:
+        return chars < search.CHARS and limits.get("whole") is not True
+    width, count = limits.get("chars"), limits.get("windows")
+    return isinstance(width, int) and isinstance(count, int) and width * count < search.CHARS
 
 
 def _served(row: Row, node: str) -> tuple[Stage, int | None, str] | None:
-    admitted = items(row, "admitted")
-    texts = _texts(str(row.get("text") or ""))
-    for at, one in enumerate(admitted):
-        if one.get("node") != node or one.get("form") not in (*_WINDOW, *_PASSAGES):
-            continue
-        chars = sum(map(len, texts[at])) if at < len(texts) else None
-        stage: Stage = "search" if one.get("form") in _WINDOW else "evidence"
-        return stage, chars, str(one.get("version"))
+    for one in items(row, "admitted"):
+        # A line about a lesson shows none of its text.
+        if one.get("node") == node and one.get("form") in pack.BODIES:
+            stage: Stage = "search" if one.get("form") in pack.WINDOWS else "evidence"
+            chars = one["chars"] if type(one.get("chars")) is int else None
+            return None if chars == 0 else (stage, chars, str(one.get("version")))
     return None
-
-
-def _texts(pack: str) -> list[list[str]]:
-    """Return what each lesson of a served text says, in order: it stands behind `> `."""
-    found: list[list[str]] = []
-    for line in pack.split("\n"):
-        if line.startswith("- "):
-            found.append([])
-        elif line.startswith(_QUOTE) and found:
-            found[-1].append(line[len(_QUOTE) :])
-    return found
 
 
 def _version(row: Row, node: str) -> str:

@@ -11,17 +11,16 @@ import hashlib
 import os
 import re
 import secrets
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from rose import files, redact, refs, tail
 from rose.errors import Locked, RoseError, Unwritable
 from rose.routing import table
-from rose.selection import index_file
+from rose.selection import index_file, session_id
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from rose.layout import Store
     from rose.selection.windows import Window
@@ -44,6 +43,8 @@ Failure = Literal[
 ]
 
 SCHEMA = "rose.trace.v1"
+# What a second record adds, whatever failed in the call itself.
+BECAME = ("output", "citations", "later_failure")
 # How far the listing of the latest looks back.
 TAIL_BYTES = 4 << 20
 # Beyond this the file is shortened to its newest half, and of a file too long to be read whole
@@ -113,22 +114,13 @@ class Record:
 
     def as_json(self) -> dict[str, Any]:
         """Return the record as it is written: without what looks like a secret."""
-        fields = asdict(replace(self, candidates=()))
+        fields = asdict(replace(self, candidates=(), session=session_id.kept(self.session)))
         candidates = [candidate.as_json() for candidate in self.candidates]
-        row: dict[str, Any] = _clean({**fields, "candidates": candidates})
+        row: dict[str, Any] = redact.throughout({**fields, "candidates": candidates})
         if not self.looked:
             # Only a fork looks anywhere.
             del row["looked"]
         return {"schema": SCHEMA, **row}
-
-
-def _clean(value: Any) -> Any:
-    """Return a value of JSON with every text in it as it may be kept: without secrets."""
-    if isinstance(value, str):
-        return redact.redact(value)
-    if isinstance(value, Mapping):
-        return {name: _clean(part) for name, part in value.items()}
-    return [_clean(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def new_id() -> str:
@@ -163,14 +155,22 @@ def _append(store: Store, row: Row) -> None:
 
 
 def conclude(
-    store: Store, record: Row, at: str, output: Mapping[str, object], citations: Sequence[str]
+    store: Store,
+    record: Row,
+    at: str,
+    output: Mapping[str, object] | None = None,
+    citations: Sequence[str] | None = None,
+    *,
+    failure: Failure | None = None,
 ) -> None:
     """Write what became of a record: which of its lessons were opened and used, and cited.
 
-    Being in a prompt, being cited and having helped are three things. Raises Unwritable.
+    Being in a prompt, being cited and having helped are three things. `failure` is one that came
+    afterwards. Raises Unwritable.
     """
-    row = {"id": record["id"], "at": at, **_clean({"output": output, "citations": citations})}
-    _append(store, {"schema": SCHEMA, **row})
+    told = {"output": output, "citations": citations, "failure": failure}
+    became = redact.throughout(told)
+    _append(store, {"schema": SCHEMA, "id": record["id"], "at": at, **became})
 
 
 def latest(store: Store, most: int) -> list[Row]:
@@ -179,14 +179,12 @@ def latest(store: Store, most: int) -> list[Row]:
 
 
 def of_session(store: Store, session: str) -> list[Row]:
-    """Return what recall left in one session, oldest first, without what became of it."""
+    """Return what recall left in one session, oldest first."""
     try:
-        kept = redact.redact(session)
-        found = [row for row in _rows(store) if row.get("session") == kept]
+        return [row for row in in_session(store, session) if row.get("kind") == "recall"]
     except OSError:
         # Nothing is known of the session then, which must not cost it its record.
         return []
-    return [row for row in _joined(found) if row.get("kind") == "recall" and is_readable(row)]
 
 
 def in_session(store: Store, session: str) -> list[Row]:
@@ -194,23 +192,38 @@ def in_session(store: Store, session: str) -> list[Row]:
 
     Raises OSError where the file cannot be read.
     """
-    kept = redact.redact(session)
-    rows = _ours(tail.holding(store.selections, MOST_BYTES, [files.dump_json(kept)]))
-    return [*named(store, [row["id"] for row in rows if row.get("session") == kept]).values()]
+    kept = session_id.kept(session)
+    data = tail.end(store.selections, MOST_BYTES)
+    rows = _ours(tail.holding(data, [files.dump_json(kept)]))
+    return [*_named(data, [row["id"] for row in rows if row.get("session") == kept]).values()]
 
 
-def named(store: Store, ids: Collection[str], most_bytes: int = MOST_BYTES) -> dict[str, Row]:
+def named(store: Store, ids: Collection[str]) -> dict[str, Row]:
     """Return the records of some ids, with what became of them; raises OSError."""
+    return _named(tail.end(store.selections, MOST_BYTES) if ids else b"", ids)
+
+
+def _named(data: bytes, ids: Collection[str]) -> dict[str, Row]:
     wanted = frozenset(ids)
-    rows = _ours(tail.holding(store.selections, most_bytes, [*map(files.dump_json, wanted)]))
+    rows = _ours(tail.holding(data, [*map(files.dump_json, wanted)]))
     found = _joined(row for row in rows if row["id"] in wanted)
     return {row["id"]: row for row in found if is_readable(row) and "kind" in row}
 
 
 def about(store: Store, nodes: Collection[str]) -> list[Row]:
     """Return at least the records that name any of some lessons; raises OSError."""
-    marks = [files.dump_json(node) for node in nodes]
-    return [*filter(is_readable, _joined(tail.holding(store.selections, MOST_BYTES, marks)))]
+    data = tail.end(store.selections, MOST_BYTES) if nodes else b""
+    rows = tail.holding(data, [files.dump_json(node) for node in nodes])
+    return [*filter(is_readable, _joined(rows))]
+
+
+def sessions(store: Store) -> frozenset[str]:
+    """Return the ids of the sessions that left a record, as far as they can be read."""
+    try:
+        found = {row.get("session") for row in _rows(store)}
+    except OSError:
+        return frozenset()
+    return frozenset(one for one in found if one and isinstance(one, str))
 
 
 def find(stores: Sequence[Store], ref: str) -> Row:
@@ -258,9 +271,11 @@ def _joined(rows: Iterable[Row]) -> list[Row]:
     for row in _ours(rows):
         name = row["id"]
         if "kind" in row:
-            known.setdefault(name, {}).update({**row, **_outcome(known.get(name, {}))})
+            known.setdefault(name, {}).update({**row, **_told(known.get(name, {}))})
         else:
-            known.setdefault(name, {**row}).update(_outcome(row))
+            # A failure that came afterwards leaves the one of the call as it is.
+            later = {"later_failure": row.get("failure")}
+            known.setdefault(name, {**row}).update({**_told(row), **later})
     return [row for row in known.values() if "kind" in row or not is_readable(row)]
 
 
@@ -270,7 +285,7 @@ def _ours(rows: Iterable[Row]) -> Iterator[Row]:
             yield row
 
 
-def _outcome(row: Row) -> dict[str, Any]:
+def _told(row: Row) -> dict[str, Any]:
     return {name: row[name] for name in ("output", "citations") if row.get(name) is not None}
 
 

@@ -31,18 +31,15 @@ class Veil:
         # What hidden characters parted may be a secret once they are gone.
         return redact.redact(_visible("".join([*parts, self._text[done:end]])))
 
-    def window(self, one: Window) -> Window:
-        """Return a window with its text as it may be shown; the offsets are those of the file."""
-        return Window(one.start, one.end, texts.normalise(self.part(one.start, one.end)))
+    def window(self, one: Window, start: int = 0) -> Window:
+        """Return a window of what begins at `start`, as one of the whole, as it may be shown."""
+        span = start + one.start, start + one.end
+        return Window(*span, texts.normalise(self.part(*span)))
 
 
 def anything(value: Any) -> Any:
     """Return a value of JSON with every text in it as it may be shown."""
-    if isinstance(value, str):
-        return redact.redact(_visible(value))
-    if isinstance(value, dict):
-        return {name: anything(part) for name, part in value.items()}
-    return [anything(part) for part in value] if isinstance(value, list | tuple) else value
+    return redact.throughout(value, lambda text: redact.redact(_visible(text)))
 
 
 def line(text: str) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rose.layout import Store
 
 # Raised whenever `parse` reads a file differently.
-VERSION = 3
+VERSION = 4
 # Fewer rows than this are written anew at every change, and so is a store of which a share changed.
 LEAST_APART = 1_000
 LARGEST_SHARE = 0.02

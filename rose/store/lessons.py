@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rose.config import Settings
-    from rose.layout import Store
-    from rose.store.parse import Parsed
+    from rose.layout import Store, Stores
+    from rose.store.parse import Parsed, Part
     from rose.store.walk import Found
 
 MAX_ID = 200
@@ -71,6 +71,12 @@ def hold(store: Store, *, cache: bool = True) -> Holding:
     """Return a store's settings and lessons as they are now."""
     settings, faults = config.read(store)
     return Holding(store, settings, scan(store, settings, cache=cache), tuple(faults))
+
+
+def hold_all(stores: Stores) -> list[Holding]:
+    """Return the present stores, the project's first; raises NoStore."""
+    stores.first()
+    return [hold(store) for store in stores.present()]
 
 
 def scan(store: Store, settings: Settings, *, cache: bool = True) -> Shelf:
@@ -174,6 +180,15 @@ def body(store: Store, lesson: Lesson) -> str:
     """Return a lesson's whole text; bytes that are no UTF-8 become replacement characters."""
     raw = files.read_bytes(os.path.join(store.base, lesson.path))
     return raw.decode("utf-8", "replace")
+
+
+def now(store: Store, lesson: Lesson) -> Part:
+    """Return a lesson's text as far as it is read for words, as it is now; raises OSError."""
+    path = os.path.join(store.base, lesson.path)
+    # The folder may have become another's since it was walked; a pipe is never waited for.
+    if os.path.lexists(path) and not (walk.Bounds(store).hold(path) and os.path.isfile(path)):
+        raise OSError("it is no file of this store")
+    return parse.read_part(path)
 
 
 def resolve(shelves: Sequence[Shelf], ref: str, *, whole: bool = False) -> Lesson:

@@ -8,36 +8,26 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rose import frontmatter, recovery
+from rose import frontmatter, recovery, redact
 from rose import text as texts
 from rose.findings import Finding, errors
+from rose.store import prose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 HEAD_BYTES = 1 << 20
 MAX_GIST = 200
 MAX_TITLE = 200
-# How much of a line is looked at: a title or a first sentence is never that long.
-MAX_LINE = 2_000
-MAX_LINES = 2_000
 STATUSES = ("active", "archived", "superseded")
 # What an editor or an agent program writes down as the files that a text is for.
 CONDITIONS = ("globs", "applyTo")
 # What may be taken from a broken header: nothing that would change what a lesson is.
 _LIKELY = ("title", "name", "gist", "description", *CONDITIONS)
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
-_CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
-_FENCE = re.compile(r" {0,3}(```|~~~)")
-_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
-_NO_PROSE = re.compile(r" {0,3}(#{1,6}[ \t]|<!--|!\[|\[!\[|\||---|\*\*\*|___|:::|<[A-Za-z/])")
-_LIST_MARK = re.compile(r"[ \t]*(?:>[ \t]*)*(?:[-*+]|[0-9]{1,3}[.)])?[ \t]+(?=\S)|[ \t]*>[ \t]*")
-# A full stop before a small letter is an abbreviation more often than an end.
-_SENTENCE_END = re.compile(r"[.!?](?=[ ][^a-z ]|$)|[\u3002\uff01\uff1f]")
+_SAYS = ("title", "gist", "description", "tags")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +48,20 @@ class Parsed:
 
 
 class Part(NamedTuple):
-    """What of a lesson is read for words, the version of all of it, and whether there is more."""
+    """What of a lesson is read for words, the version of all of it, and whether there is more.
+
+    `header` is what stands between its `---` lines, `start` where the body begins.
+    """
 
     text: str
     version: str
     is_cut: bool
+    header: str
+    start: int
+
+    @property
+    def body(self) -> str:
+        return self.text[self.start :]
 
 
 def read(path: str) -> Parsed:
@@ -80,7 +79,9 @@ def read_text(path: str) -> tuple[str, str]:
 def read_part(path: str) -> Part:
     """Return a lesson's text as far as it is read for words; raises OSError."""
     head, version, is_cut = _head(path)
-    return Part(_decode(head, is_cut=is_cut)[0], version, is_cut)
+    text = _decode(head, is_cut=is_cut)[0]
+    document = frontmatter.split(text)
+    return Part(text, version, is_cut, document.header or "", len(text) - len(document.body))
 
 
 def _head(path: str) -> tuple[bytes, str, bool]:
@@ -115,9 +116,10 @@ def parse(raw: bytes, path: str, *, version: str, is_cut: bool = False) -> Parse
     superseded_by = reader.line("superseded_by")
     return Parsed(
         name=reader.text("id"),
-        title=_cut(title or _first_heading(body) or texts.clean_line(stem), MAX_TITLE),
+        title=_cut(title or prose.first_heading(body) or texts.clean_line(stem), MAX_TITLE),
         gist=_cut(
-            reader.line("gist") or reader.line("description") or _first_sentence(body), MAX_GIST
+            reader.line("gist") or reader.line("description") or prose.first_sentence(body),
+            MAX_GIST,
         ),
         tags=reader.lines("tags"),
         status=_status(reader, superseded_by),
@@ -139,6 +141,17 @@ def header(text: str) -> tuple[dict[str, Any], str, list[Finding]]:
     if errors(faults):
         fields = recovery.likely(frontmatter.split(text).header or "", _LIKELY)
     return fields, body, faults
+
+
+def described(header: str) -> str:
+    """Return what a header says of its lesson, for words to be looked for: title, gist and tags.
+
+    It need not be YAML, and nothing else in it is about the lesson.
+    """
+    fields = recovery.likely(header, _SAYS)
+    gist = fields.get("gist") or fields.get("description")
+    told = filter(None, (fields.get("title"), gist, fields.get("tags")))
+    return "\n".join(" ".join(x) if isinstance(x, list) else x for x in told)
 
 
 def _warning(rule: str, where: str, message: str, repair: str) -> Finding:
@@ -216,74 +229,5 @@ def _status(reader: _Fields, superseded_by: str) -> str:
     return "active"
 
 
-def _prose(body: str) -> Iterator[str]:
-    """Yield the lines of a body outside its code fences, each cut to what is looked at."""
-    fence = ""
-    start = 0
-    for _ in range(MAX_LINES):
-        if start >= len(body):
-            return
-        end = body.find("\n", start)
-        end = len(body) if end < 0 else end
-        line = body[start : min(end, start + MAX_LINE)].rstrip("\r")
-        start = end + 1
-        mark = _FENCE.match(line)
-        if mark is not None and fence in ("", mark[1]):
-            fence = "" if fence else mark[1]
-        elif not fence:
-            yield line
-
-
-def _first_heading(body: str) -> str:
-    above = ""
-    for line in _prose(body):
-        found = _HEADING.match(line)
-        if found is not None:
-            title = texts.clean_line(_CLOSING.sub("", found[1]))
-            if title:
-                return title
-        elif above.strip() and "=" in line and _UNDERLINE.fullmatch(line):
-            return texts.clean_line(above)
-        above = line
-    return ""
-
-
-def _first_sentence(body: str) -> str:
-    """Return the first sentence of the first paragraph of prose."""
-    sentence = texts.clean_line(" ".join(_first_paragraph(body))[:MAX_LINE])
-    end = _SENTENCE_END.search(sentence)
-    return sentence if end is None else sentence[: end.end()]
-
-
-def _first_paragraph(body: str) -> list[str]:
-    paragraph: list[str] = []
-    for line in _without_markup(list(_prose(body))):
-        mark = _LIST_MARK.match(line)
-        begins_item = mark is not None and bool(mark[0].strip())
-        if paragraph and (not line or begins_item or sum(map(len, paragraph)) > MAX_LINE):
-            break
-        if line:
-            paragraph.append(line if mark is None else line[mark.end() :])
-    return paragraph
-
-
-def _without_markup(lines: list[str]) -> Iterator[str]:
-    """Yield each line of prose, and a blank one for every line of markup."""
-    in_comment = False
-    for number, line in enumerate(lines):
-        was_in_comment = in_comment
-        in_comment = (in_comment or "<!--" in line) and "-->" not in line
-        below = lines[number + 1] if number + 1 < len(lines) else ""
-        is_title = "=" in below and _UNDERLINE.fullmatch(below) is not None
-        is_markup = (
-            was_in_comment
-            or is_title
-            or not line.strip()
-            or _NO_PROSE.match(line) is not None
-            or _UNDERLINE.fullmatch(line) is not None
-        )
-        yield "" if is_markup else line
-
-
 def _cut(line: str, limit: int) -> str:
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+    return line if len(line) <= limit else redact.beginning(line, limit - 1).rstrip() + "…"

@@ -101,3 +101,9 @@ def test_a_value_that_is_no_answer_at_all_says_what_it_lacks(tmp_path, text, fau
 )
 def test_only_a_count_is_counted(told, counted):
     assert base.count(told) == counted
+
+
+@pytest.mark.parametrize("part", [5, 20, 35])
+def test_what_is_quoted_of_a_program_is_no_half_of_a_secret(part):
+    said = base.quoted("so" + " " * (20 * base.QUOTED_CHARS - 2 - part) + "ghp_" + "a1B2" * 10)
+    assert '"so [redacted:github-token]'.startswith(said.removesuffix('".'))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 
 import pytest
 
@@ -87,7 +88,27 @@ def test_a_program_that_hangs_is_ended_with_all_that_it_started(tmp_path, monkey
     failed = failure(environ, tmp_path, timeout_s=1)
     assert (failed.kind, failed.usage.calls) == ("timeout", 1)
     assert failed.usage.seconds >= 1
-    assert "reflection.timeout_s" in str(failed)
+    assert "timeout_s" not in str(failed)
+    wait_for_the_end(lock)
+
+
+def test_a_program_does_not_outlive_an_interruption_of_its_own_start(tmp_path, monkeypatch):
+    lock = os.path.join(os.path.realpath(tmp_path), "lock")
+    begun = tmp_path / "begun"
+    script = held(lock) + f"import time\nopen({str(begun)!r}, 'w').close()\ntime.sleep(60)\n"
+    environ = a_program(tmp_path, "model", script)
+    read = os.read
+
+    def interrupted(_descriptor, _size):
+        # What a start reads last tells that the program was found, and runs.
+        while not begun.exists():
+            time.sleep(0.01)
+        monkeypatch.setattr(os, "read", read)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "read", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(environ, tmp_path)
     wait_for_the_end(lock)
 
 

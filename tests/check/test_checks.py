@@ -161,6 +161,20 @@ def test_a_target_without_a_lesson_is_a_warning_for_a_person(draft, severity, th
     assert _found(draft(then=then)) == [("no-target", "then", severity)] * count
 
 
+@pytest.mark.parametrize("then", ["y", "nothing there applies", "skip ../x.md"])
+def test_a_skip_rule_without_a_target_is_refused_with_what_to_name(then):
+    """No session could ever speak against it."""
+    found = check_rule(a_draft(then=then, effect="skip"), a_context())
+    (finding,) = [one for one in found if one.rule == "no-target"]
+    assert finding.severity == "error"
+    assert "Name a file, a folder or a glob under nodes/" in finding.repair
+
+
+def test_a_skip_rule_whose_target_matches_no_lesson_is_a_warning():
+    draft = a_draft(then="nothing in nodes/gone/ applies", effect="skip")
+    assert _found(draft) == [("no-target", "then", "warning")]
+
+
 @pytest.mark.parametrize(
     "when", ["the task runs the tests", "The task, runs the TESTS!", "\uff34he task runs the tests"]
 )

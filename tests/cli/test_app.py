@@ -29,6 +29,13 @@ def shell(project, line: str, **env: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.parametrize("words", [["--help"], ["eval", "--help"]])
+def test_no_help_is_cut_at_eighty_columns(project, words):
+    result = run(*words, cwd=project, env={"COLUMNS": "80"})
+    lines = result.out.splitlines()[1:]
+    assert [line for line in lines if "..." in line or len(line) > 80] == []
+
+
 COMMANDS = ["list", "config", "status", "show a", "list --json", "--help"]
 
 

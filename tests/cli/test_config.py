@@ -22,6 +22,30 @@ def test_every_setting_is_listed_with_its_value_and_its_help(project):
     assert max(map(len, result.out.splitlines())) <= 80
 
 
+BARE = {"PATH": "/usr/bin:/bin", "ROSE_BACKEND": None}
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said"),
+    [
+        (["recall.judge", "claude"], ["`claude` is not on PATH", "recall.timeout_s", "is off"]),
+        (["recall.judge", "command"], ["`reflection.command` is not set"]),
+        (["recall.selector", "fork"], ["not on PATH", "no model is asked with less than 4"]),
+        (["reflection.backend", "openai", "recall.selector", "fork"], ["looks into no lesson"]),
+        (["recall.serve", "bodies", "recall.timeout_s", "8"], []),
+        (["recall.selector", "agent", "recall.judge", "claude"], []),
+        (["recall.judge", "off"], []),
+    ],
+)
+def test_what_a_setting_of_recall_lacks_to_have_an_effect_is_said(project, pairs, said):
+    for name, value in zip(pairs[::2], pairs[1::2], strict=True):
+        done = run("config", name, value, cwd=project, env=BARE)
+        assert (done.code, done.out) == (0, f"{name} = {value}\n")
+    told = " ".join(done.err.split())
+    assert [part for part in said if part not in told] == []
+    assert ("No effect yet" in told) is bool(said)
+
+
 def test_the_list_is_json_on_request(project):
     listed = run("config", "--json", cwd=project).json
     assert {entry["key"] for entry in listed["settings"]} >= {"lessons.paths", "git.commit"}

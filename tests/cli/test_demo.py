@@ -11,7 +11,9 @@ from tests import clirun
 RECORDED = os.path.join(demo.DATA, "transcripts")
 
 
-def test_the_demo_learns_a_rule_hands_it_on_and_credits_it(tmp_path):
+def test_the_demo_learns_a_rule_credits_it_and_leaves_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
     done = clirun.run("demo", cwd=tmp_path)
     assert done.code == 0, done.err
     assert done.out.count("printed nothing: there is no rule yet") == 2
@@ -22,17 +24,10 @@ def test_the_demo_learns_a_rule_hands_it_on_and_credits_it(tmp_path):
     assert "was followed-useful" in done.out
     assert "helped 1, wasted 0, seen 1" in done.out
     assert re.search(r"routing {4}1 selection rule over 15 lessons {2}\(ratio 0.07", done.out)
-
-
-def test_the_throwaway_folder_is_thrown_away_unless_it_is_kept(tmp_path, monkeypatch):
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr("tempfile.tempdir", None)
-    clirun.run("demo", cwd=tmp_path)
-    assert [name for name in os.listdir(tmp_path) if name.startswith("rose-demo")] == []
-    done = clirun.run("demo", "--keep", cwd=tmp_path)
-    folder = re.search(r"to look at: (\S+)", done.out)
-    assert folder is not None
-    assert os.path.isdir(os.path.join(folder[1], "shop", ".rose", "routing"))
+    home = layout.home_store(os.environ)
+    assert home is not None
+    assert not os.path.exists(home.base)
+    assert os.listdir(tmp_path) == ["home"]
 
 
 def changed(tmp_path, name: str, *changes: tuple[str, str]) -> str:
@@ -71,18 +66,16 @@ def test_a_second_task_in_other_words_teaches_another_condition(tmp_path):
     assert "match     folder:tests/integration/" in done.out
 
 
-def test_a_third_session_that_reads_something_else_gives_no_credit(tmp_path):
+def test_a_third_session_that_reads_something_else_gives_no_credit_and_the_folder_may_be_kept(
+    tmp_path,
+):
     path = "nodes/testing/integration-db.md"
     folder = changed(tmp_path, "work-routed", (path, "nodes/api/paging.md"))
-    done = clirun.run("demo", "--transcripts", folder, cwd=tmp_path)
+    done = clirun.run("demo", "--keep", "--transcripts", folder, cwd=tmp_path)
     assert done.code == 0, done.err
     assert "was ignored" in done.out
     assert "helped 0," in done.out
-
-
-def test_the_demo_touches_no_store_of_its_user(tmp_path):
-    home = layout.home_store(os.environ)
-    assert home is not None
-    clirun.run("demo", cwd=tmp_path)
-    assert not os.path.exists(home.base)
-    assert sorted(os.listdir(tmp_path)) == ["home"]
+    kept = re.search(r"to look at: (\S+)", done.out)
+    assert kept is not None
+    assert os.path.isdir(os.path.join(kept[1], "shop", ".rose", "routing"))
+    shutil.rmtree(kept[1])

@@ -35,6 +35,19 @@ def of(found, section, state):
     return [text for name, how, text in found if (name, how) == (section, state)]
 
 
+def test_how_recall_is_set_is_said_and_what_it_lacks(project):
+    _, found = checks(project)
+    assert of(found, "recall", "ok") == ["off; selector embedded, judge off, at most 2 s"]
+    assert of(found, "recall", "note") == []
+    run("config", "recall.judge", "command", cwd=project)
+    code, found = checks(project)
+    assert code == 0
+    assert "`reflection.command` is not set." in of(found, "recall", "note")
+    run("config", "recall.selector", "agent", cwd=project)
+    _, found = checks(project)
+    assert of(found, "recall", "ok") == ["the working agent selects by itself; no prompt is served"]
+
+
 def test_a_sound_store_has_no_problems(project):
     result = run("doctor", cwd=project)
     assert result.code == 0
@@ -65,6 +78,20 @@ def test_each_broken_file_is_named_with_line_and_reason(project):
     assert len(of(found, "rules", "problem")) == 1
     assert "max_tokens" in of(found, "config", "problem")[0]
     assert "4 active in nodes/" in of(found, "lessons", "ok")[0]
+
+
+def test_headers_that_are_read_line_by_line_are_one_note_and_each_one_in_json(project):
+    for number in range(5):
+        put(project, f"nodes/{number}.mdc", "---\nglobs: **/*.ts\n---\n# Rule\n")
+    result = run("doctor", cwd=project)
+    said = " ".join(result.out.split())
+    assert result.code == 0
+    assert (
+        "note lessons 5 headers are no YAML, and are read line by line: nodes/0.mdc:2, "
+        "nodes/1.mdc:2, nodes/2.mdc:2 and 2 more `rose doctor --json` names each"
+    ) in said
+    _, found = checks(project)
+    assert len(of(found, "lessons", "note")) == 5
 
 
 def test_a_store_without_lessons_says_how_to_add_one(tmp_path):

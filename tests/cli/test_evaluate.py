@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from tests import clirun, factories
 from tests.evaluate import streams
 
@@ -82,3 +84,52 @@ def test_a_store_without_rules_has_nothing_to_leave_out(tmp_path):
     done = clirun.run("eval", "rules", cwd=store.base)
     assert (done.code, done.out) == (0, "")
     assert "nothing to leave out" in done.err
+
+
+def test_the_figures_are_named_as_their_columns_are_and_explained(tmp_path):
+    folder = streams.write(tmp_path / "small", 40)
+    told = clirun.run("eval", "stream", folder, cwd=tmp_path).out
+    assert [name in told for name in ("r3", "noise3", "ndcg")] == [False] * 3
+    assert "test, R@3 less that of bm25: " in told
+    assert "served: lessons a task." in " ".join(told.split())
+    assert max(map(len, told.splitlines())) <= 80
+
+
+def test_picks_are_written_over_nothing(tmp_path):
+    folder = streams.write(tmp_path / "small", 8)
+    (tmp_path / "picks.jsonl").write_text("mine")
+    done = clirun.run("eval", "stream", folder, "--picks", "picks.jsonl", cwd=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "rose: picks.jsonl is there already. Name a new file.\n"
+    assert (tmp_path / "picks.jsonl").read_text() == "mine"
+
+
+def test_a_folder_without_a_stream_is_named_once_with_what_belongs_there(tmp_path):
+    done = clirun.run("eval", "stream", str(tmp_path), cwd=tmp_path)
+    assert done.code == 1
+    assert done.err == (
+        f"rose: {tmp_path}/episodes.jsonl cannot be read: No such file or directory. "
+        "DIR holds lessons.jsonl and episodes.jsonl.\n"
+    )
+
+
+def test_a_stream_that_is_no_text_is_said_to_be_none(tmp_path):
+    (tmp_path / "episodes.jsonl").write_bytes(b"\xff\xfe")
+    done = clirun.run("eval", "stream", str(tmp_path), cwd=tmp_path)
+    assert (done.code, "it is no text in UTF-8" in done.err) == (1, True)
+
+
+@pytest.mark.parametrize("term", ["xterm", "dumb"])
+def test_without_a_rule_no_bar_is_left_on_a_terminal(tmp_path, term):
+    store = factories.a_store(tmp_path)
+    done = clirun.run_on_terminal("eval", "rules", cwd=store.base, TERM=term)
+    assert done.out == "No rule is in the layer, so there is nothing to leave out.\n"
+
+
+@pytest.mark.parametrize(("term", "is_drawn"), [("xterm", True), ("dumb", False)])
+def test_a_bar_is_drawn_only_where_it_can_be_taken_back(tmp_path, term, is_drawn):
+    folder = streams.write(tmp_path / "small", 40)
+    done = clirun.run_on_terminal("eval", "stream", folder, cwd=tmp_path, TERM=term, NO_COLOR="1")
+    assert ("Replaying" in done.out, "\x1b[" in done.out) == (is_drawn, is_drawn)
+    assert "\x1b[3" not in done.out
+    assert "small (cold): 40 tasks, 4 lessons" in done.out

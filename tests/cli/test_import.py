@@ -52,7 +52,7 @@ def test_a_library_comes_in_with_its_conditions_and_a_next_step(project, library
     assert "came in    3 files below nodes/skills/" in result.out
     assert "left out   1 no Markdown" in result.out
     assert "read nodes/skills/types.mdc first" in flat(result.out)
-    assert "no rule    1 file for files of every kind" in result.out
+    assert "no rule    1 file says it is for every file (`**/*`)" in result.out
     assert max(map(len, result.out.splitlines())) <= 80
     assert "Next: `rose route`" in result.err
     assert "skills/types - Types" in run("list", cwd=project).out

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 
 import pytest
 
 from rose import config
-from rose.selection import aides, judge, judge_model, pack, pipeline
-from tests.clirun import run, run_child
+from rose.selection import aides, judge, judge_model, pack, pipeline, requests
+from tests.clirun import run, run_child, run_unheard
 from tests.fakes import a_program
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -83,7 +84,23 @@ def test_each_candidate_is_explained(project):
     assert explained[0].startswith(" 1. testing/slow (")
     assert explained[0].endswith("): served, whole")
     assert ": text " in explained[0]
-    assert explained[1].endswith("): not selected")
+    assert explained[1].endswith("): not-selected: the best 1 are taken")
+
+
+def test_where_nothing_is_served_an_explanation_begins_at_once(project, tmp_path):
+    result = judged(project, tmp_path, "--filter", "--judge-cmd", "false", "--explain")
+    assert result.out.startswith(" 1. ")
+    assert result.out.splitlines()[0].endswith("): not-selected")
+
+
+def test_what_a_judge_ordered_is_explained_in_its_order_and_without_empty_figures(
+    project, tmp_path
+):
+    words = ["--rerank", "--judge-cmd", "judge", "--explain"]
+    explained = judged(project, tmp_path, *words).out.split("\n\n")[-1].splitlines()
+    served = [line.endswith("served, whole") for line in explained]
+    assert served == sorted(served, reverse=True)
+    assert not re.search(r" -?0(\.0+)? (?!\S*rerank)|\d\.\d{3}", explained[0])
 
 
 @pytest.mark.parametrize(
@@ -132,6 +149,12 @@ def test_the_session_is_the_named_one_else_the_one_it_runs_in(project):
     assert [record["session"] for record in records(project)] == ["s1", "s2", ""]
 
 
+@pytest.mark.parametrize("more", [[], ["--json"], ["--explain"]])
+def test_what_nobody_reads_to_its_end_is_recorded(project, more):
+    run_unheard("recall", "the database of the tests", *more, cwd=project)
+    assert [record["kind"] for record in records(project)] == ["recall"]
+
+
 def test_a_record_that_cannot_be_written_is_said_and_changes_nothing_else(project):
     plain = run("recall", "database", cwd=project)
     traces = project / ".rose" / "local" / "traces"
@@ -174,7 +197,7 @@ def test_the_page_says_what_a_prompt_can_cost():
     page = cli_page()
     settings = config.Settings()
     layer, recall = settings.routing_max_tokens, settings.recall_max_tokens
-    k, chars = pipeline.K, pack.PART_CHARS
+    k, chars = requests.K, pack.PART_CHARS
     most = layer + recall + pack.FRAMING_TOKENS
     rows = [
         ("`rose recall`", "k x chars, within `recall.max_tokens`", f"{k} x {chars}", recall),
@@ -191,7 +214,7 @@ def test_the_page_says_what_a_prompt_can_cost():
 
 def test_the_page_says_what_a_model_is_asked():
     page, batch = cli_page(), judge.MOST_ITEMS
-    found, k = pipeline.LOOKS, pipeline.K
+    found, k = pipeline.LOOKS, requests.K
     questions = [-(-count // batch) for count in (found, k)]
     assert sorted(aides.MODES) == ["filter", "rerank"]
     parts = " + ".join(map(str, questions))
@@ -213,8 +236,8 @@ def test_a_judged_recall_asks_as_many_questions_as_the_page_says(project, tmp_pa
     words = ["recall", "zebra", "--rerank", "--filter", "--judge-cmd", "judge", "--json"]
     record = run(*words, cwd=project, env=environ).json
     batches = [line.split() for line in (tmp_path / "asked").read_text().splitlines()]
-    assert batches == [["rerank", str(pipeline.LOOKS)], ["filter", str(pipeline.K)]]
-    assert len(record["admitted"]) == pipeline.K
+    assert batches == [["rerank", str(pipeline.LOOKS)], ["filter", str(requests.K)]]
+    assert len(record["admitted"]) == requests.K
 
 
 def judged(project, tmp_path, *words: str, script: str | None = None):
@@ -279,6 +302,6 @@ def test_a_judgement_that_cannot_be_meant_is_a_usage_error(project, words, said)
 def test_what_a_judge_gave_is_explained_and_traced(project, tmp_path):
     result = judged(project, tmp_path, "--rerank", "--judge-cmd", "judge", "--explain")
     explained = result.out.split("\n\n")[-1]
-    assert "rerank 1): served" in explained
+    assert "rerank 1.00): served" in explained
     shown = run("trace", records(project)[0]["id"], cwd=project).out
     assert "judge" in [line.split()[0] for line in shown.splitlines() if line.strip()]

@@ -76,6 +76,21 @@ def environ(model) -> dict[str, str]:
     return {**os.environ, **model, "PYTHONPATH": ROOT, "TERM": "xterm-256color"}
 
 
+def test_a_model_that_proposes_nothing_is_given_as_the_reason_by_reflect_and_status(shop):
+    words = ("--transcript", transcript(shop.base, "work-1"), "--backend", "command")
+    said = run("reflect", *words, cwd=shop.base, env=a_model(shop)).out
+    assert "learned    nothing: command proposed no change to the rules\n" in said
+    status = " ".join(run("status", cwd=shop.base).out.split())
+    assert "nothing yet from 1 session: command proposed no change to the rules" in status
+
+
+def test_an_answer_of_which_a_part_is_set_aside_is_not_called_empty(shop):
+    model = a_model(shop, "print('{\"operations\": [7]}'); sys.exit()")
+    words = ("--transcript", transcript(shop.base, "work-1"), "--backend", "command")
+    said = " ".join(run("reflect", *words, cwd=shop.base, env=model).out.split())
+    assert "nothing: command proposed no change to the rules that could be read" in said
+
+
 ALL = [sys.executable, "-m", "rose", "reflect", "--all", "--backend", "command"]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 
 import pytest
 
@@ -76,6 +78,8 @@ def test_unseen_is_refused_and_nothing_is_written(project):
         (["testing/slow", "--query", " ", "--why", "w", "--scope-reason"], 2),
         (["testing/slow", "--query", "q", "--why", "", "--scope-reason"], 2),
         (["testing/slow", "--query", "q", "--why", "\u200b", "--scope-reason"], 2),
+        (["testing/slow", "--query", " " * 4_001 + "x", "--why", "w", "--scope-reason"], 2),
+        (["testing/slow", "--query", "q", "--why", "\n" * 4_001 + "x", "--scope-reason"], 2),
         (["testing/slow", "--query", "q"], 2),
         (["--query", "q", "--why", "w"], 2),
         (["testing/slow", "--query", "q", "--why", "w", "--stage", "evidence"], 2),
@@ -84,6 +88,55 @@ def test_unseen_is_refused_and_nothing_is_written(project):
 def test_a_call_that_cannot_be_changes_nothing(project, words, code):
     assert run("reject", *words, "--session", "s1", cwd=project).code == code
     assert pages(project) == []
+
+
+@pytest.mark.parametrize("session", ["\u200b", " " * 4_001 + "x", "\n"])
+def test_a_session_without_a_name_turns_nothing_down(project, session):
+    result = reject(project, "testing/slow", "--scope-reason", session=session)
+    assert (result.code, pages(project)) == (2, [])
+    assert "Which session?" in result.err
+
+
+def test_what_was_turned_down_without_a_version_is_shown_as_such(project):
+    reject(project, "testing/slow", "--scope-reason")
+    [page] = pages(project)
+    page.write_text(re.sub(r"- (version|scope|at): .*\n", "", page.read_text()))
+    assert "unrecorded, for any version" in run("rejected", cwd=project).out
+    assert "slow.md, whole" not in run("recall", QUERY, "--session", "s1", cwd=project).out
+
+
+def test_recall_says_where_a_page_cannot_be_read_and_serves_all_the_same(project):
+    reject(project, "testing/slow", "--scope-reason")
+    [page] = pages(project)
+    page.write_bytes(page.read_bytes() + b"\xe9\n")
+    result = run("recall", QUERY, "--session", "s1", cwd=project)
+    assert (result.code, "slow.md, whole" in result.out) == (1, True)
+    assert "degraded, not all that this session turned down is known" in result.err
+    assert page.name in result.err
+    assert run("recall", QUERY, "--session", "s2", cwd=project).code == 0
+
+
+def test_a_foreign_trace_writes_no_section_of_its_own(project):
+    run("search", QUERY, "--log", "s1", cwd=project)
+    path = project / ".rose" / "local" / "traces" / "selection.jsonl"
+    section = "x\n## testing/db\n- query: database\n- scope: []\n"
+    row = json.loads(path.read_text())
+    row["id"] = section
+    row["candidates"] = [{**one, "version": section} for one in row["candidates"]]
+    path.write_text(json.dumps(row) + "\n")
+    assert reject(project).code == 0
+    rows = run("rejected", "--json", cwd=project).json["rejections"]
+    assert [(one["node"], one["stage"]) for one in rows] == [("testing/slow", "unrecorded")]
+
+
+def test_to_approve_a_skip_rule_that_nobody_can_note_says_so(project):
+    words = ["--when", "the task is a docs change", "--then", "nothing in nodes/deploy/ applies"]
+    rule = run("route", *words, "--skip", "--json", cwd=project).json["id"]
+    notes = project / ".rose" / "local" / "skips.jsonl"
+    notes.unlink()
+    notes.mkdir()
+    result = run("route", "--approve", rule, cwd=project)
+    assert (result.code, "skip-unnoted" in result.err) == (0, True)
 
 
 def test_what_is_no_text_is_left_out_of_the_page(project):
@@ -117,12 +170,14 @@ def test_an_empty_list_is_a_sentence_and_a_broken_page_a_warning(project):
     result = run("rejected", cwd=project)
     assert (result.code, result.out) == (0, "")
     assert result.err == "No session has turned anything down.\n"
-    assert (
-        "Session s9 has turned nothing down." in run("rejected", "--session", "s9", cwd=project).err
-    )
+    run("search", QUERY, "--log", "s9", cwd=project)
+    none = run("rejected", "--session", "s9", cwd=project)
+    assert (none.code, none.err) == (0, "Session s9 has turned nothing down.\n")
     put(project, ".rose/rejections/s_0123456789abcdef.md", "---\nkind: rejections\n---\n")
+    put(project, ".rose/rejections/s_zzzz.md", "what is this\n")
     result = run("rejected", cwd=project)
     assert (result.code, "rejection-unreadable" in result.err) == (0, True)
+    assert "s_zzzz.md" in result.err
     assert run("rejected", "--json", cwd=project).json["findings"]
 
 
@@ -180,7 +235,7 @@ def test_reconsider_lists_lessons_and_rules_and_what_could_not_be_checked(projec
     assert "testing/slow - Slow tests" in result.out
     assert "changed: nodes/deploy/canary.md" in result.out
     assert "r_0000aa: nobody noted here" in result.out
-    assert "Looked at 1 rejection and 2 skip rules. Nothing is decided here:" in result.err
+    assert "Looked at 1 rejection and 2 skip rules. Nothing is decided here.\n" in result.err
     assert max(map(len, result.out.splitlines())) <= 80
     told = run("reconsider", "--json", cwd=project).json
     assert [one["node"] for one in told["lessons"]] == ["testing/slow"]
@@ -189,6 +244,50 @@ def test_reconsider_lists_lessons_and_rules_and_what_could_not_be_checked(projec
     ]
     assert [one["what"] for one in told["unchecked"]] == ["r_0000aa"]
     assert told["looked_at"] == {"rejections": 1, "skip_rules": 2}
+
+
+def test_without_a_skip_rule_the_last_sentence_of_reconsider_ends(project):
+    run("search", QUERY, "--log", "s1", cwd=project)
+    reject(project)
+    assert run("reconsider", cwd=project).err.endswith("opens its lesson again.\n")
+
+
+def test_what_the_task_rules_out_says_so_and_no_characters(project):
+    run("search", QUERY, "--log", "s1", cwd=project)
+    out = reject(project, "testing/slow", "--scope-reason").out
+    assert out.startswith("testing/slow is turned down: scope, the task alone")
+    assert "characters" not in out + run("rejected", cwd=project).out
+
+
+def test_a_session_is_named_by_an_unambiguous_beginning_of_its_id(project):
+    for name in ("abc12345", "abd99999"):
+        run("search", QUERY, "--log", name, cwd=project)
+    assert reject(project, session="abc1").code == 0
+    [row] = run("rejected", "--session", "abc1", "--json", cwd=project).json["rejections"]
+    assert row["session"] == "abc12345"
+    for name, said in {"ab": "several sessions", "zz": "No session 'zz'"}.items():
+        result = run("rejected", "--session", name, cwd=project)
+        assert (result.code, said in result.err) == (1, True)
+    assert "several sessions" in reject(project, session="ab").err
+    # What a beginning is not is the id of a session that left nothing yet.
+    assert reject(project, "testing/db", "--scope-reason", session="new-one").code == 0
+    assert run("rejected", "--session", "new-one", cwd=project).out.startswith("testing/db")
+
+
+def test_recall_keeps_out_what_a_skip_rule_rules_out_and_names_the_rule(project):
+    when = "the task rewrites the documentation pages"
+    words = ["--when", when, "--then", "nothing in nodes/deploy/ applies", "--skip"]
+    rule = run("route", *words, "--json", cwd=project).json["id"]
+    task = f"{when}, the canary too"
+    result = run("recall", task, "--explain", cwd=project)
+    assert "canary.md" not in result.out.split("\n\n")[0]
+    said = f"rejected-earlier: by the skip rule {rule}"
+    assert said in " ".join(result.out.split())
+    assert "(1 rejected-earlier)" in result.err
+    [row] = run("trace", "--json", cwd=project).json
+    assert row["excluded"][0]["detail"] == f"by the skip rule {rule}"
+    assert run("replay", row["id"], cwd=project).out == "identical\n"
+    assert "canary.md, whole" in run("recall", "the canary pages", cwd=project).out
 
 
 def test_nothing_to_reconsider_is_not_the_same_as_nothing_checked(project):

@@ -61,8 +61,8 @@ def test_a_fresh_store_says_how_the_first_rule_comes_about(project):
         "(ratio 0.00, should fall as the store grows)\n"
         "layer      0 of 0 rules, 0 of 800 tokens\n"
         "\n"
-        "No rule yet. Reflection writes the first one with the second session of one\n"
-        "kind of work. To teach one:\n"
+        "No rule yet. Reflection writes the first one with the second session of one kind\n"
+        "of work. To teach one:\n"
         '  rose route --when "the task runs the tests" --then "read nodes/testing/ first"\n'
     )
 
@@ -99,6 +99,13 @@ def test_a_leading_when_and_a_full_stop_are_dropped(project):
         "the task is a release",
         "read nodes/api/",
     )
+
+
+def test_a_skip_rule_that_names_no_lesson_is_refused_and_nothing_is_stored(project):
+    result = rose(project, "route", "--when", "x", "--then", "y", "--skip")
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith("refused: then: no-target: `then` names no lesson. Name a file")
+    assert rose(project, "route", "--json").json["rules"] == []
 
 
 def test_a_skip_rule_is_taught_with_skip(project):
@@ -508,6 +515,14 @@ def test_explain_in_json_holds_the_arithmetic_and_the_matches(project):
     lessons = ["nodes/testing/db.md", "nodes/testing/fixtures.md"]
     assert found["matches"] == {"nodes/testing/": lessons}
     assert found["arithmetic"].endswith("= 0.224")
+
+
+@pytest.mark.parametrize("effect", ["prefer", "skip"])
+def test_explain_in_json_tells_a_skip_rule_and_what_was_measured_apart(project, effect):
+    factories.a_rule_file(project, id="r_00000a", effect=effect)
+    found = rose(project, "route", "--explain", "r_00000a", "--json").json
+    assert found["effect"] == effect
+    assert found["effects"] == {"met": 0, "changed": 0, "gained": 0, "lost": 0, "sessions": []}
 
 
 def test_a_rule_that_cannot_be_read_is_explained_by_its_fault(project):

@@ -10,7 +10,7 @@ import pytest
 
 from rose import config, racy
 from rose.selection import search
-from tests.clirun import run, run_child
+from tests.clirun import run, run_child, run_unheard
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -200,6 +200,18 @@ def test_evidence_shows_the_passages_that_hold_the_query(project):
     assert "port 5432" in run("evidence", "two", "port", cwd=project).out
 
 
+def test_a_person_is_told_the_line_of_each_passage(project):
+    text = "---\norigin: manual\n---\n# A title\n\nThe port is one.\n" + "filler\n" * 90
+    put(project, "nodes/two.md", text + "Another port.\n")
+    result = run("evidence", "two", "port", "--chars", "16", cwd=project)
+    assert result.out == "nodes/two.md\n  line 6: The port is one.\n  line 97: Another port.\n"
+
+
+def test_a_word_of_the_header_finds_no_lesson(project):
+    put(project, "nodes/two.md", "---\norigin: manual\n---\n# T\n\nThe port.\n")
+    assert nodes(run("search", "manual", "--json", cwd=project)) == []
+
+
 def test_evidence_without_a_hit_shows_nothing(project):
     result = run("evidence", "testing/db", "zebra", "--json", cwd=project)
     assert (result.code, result.json["windows"]) == (0, [])
@@ -249,6 +261,21 @@ def test_in_a_session_a_call_is_recorded_unasked_and_outside_of_one_it_is_not(pr
         run(*words, "--log", "s1", cwd=project, env={"CLAUDE_CODE_SESSION_ID": "s2"})
     rows = map(json.loads, path.read_text().splitlines())
     assert [row["session"] for row in rows] == ["s2", "s1", "s2", "s1"]
+
+
+@pytest.mark.parametrize("words", [["search", "port"], ["evidence", "testing/db", "port"]])
+def test_the_session_can_be_named_as_by_the_other_commands(project, words):
+    run(*words, "--session", "s1", cwd=project)
+    path = project / ".rose" / "local" / "traces" / "selection.jsonl"
+    assert json.loads(path.read_text())["session"] == "s1"
+
+
+@pytest.mark.parametrize("words", [["search", "port"], ["evidence", "testing/db", "port"]])
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_what_nobody_reads_to_its_end_is_recorded(project, words, more):
+    run_unheard(*words, *more, "--log", "s1", cwd=project)
+    path = project / ".rose" / "local" / "traces" / "selection.jsonl"
+    assert [json.loads(line)["kind"] for line in path.read_text().splitlines()] == [words[0]]
 
 
 def test_a_log_that_cannot_be_written_changes_nothing_else(project):

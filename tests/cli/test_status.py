@@ -12,7 +12,7 @@ from rose import files, layout, trust
 from rose.reflection import queue
 from rose.routing import cases, forgotten, table
 from tests import factories
-from tests.clirun import run, run_child
+from tests.clirun import run, run_child, run_on_terminal
 from tests.factories import a_ledger_line
 
 NOW = "2026-11-30T09:12:44Z"
@@ -175,12 +175,38 @@ def test_archived_lessons_are_counted_apart(project):
     assert "over 3 lessons" in out
 
 
-def test_sessions_that_taught_nothing_are_said(project):
-    credit(project)
-    reflected(project, operations=[], retired=[])
-    assert row(status(project), "learned") == [
-        "nothing yet from 1 session: it takes two that used the same lesson"
-    ]
+FOUND = {"lesson": "docs/links", "gate": "found", "rule": ""}
+SEARCH_FINDS = "search finds docs/links for such a task already, so no rule is needed"
+ONCE = {"lesson": "testing/db", "gate": "once", "rule": ""}
+
+
+@pytest.mark.parametrize(
+    ("used", "gates", "said"),
+    [
+        ([()], [], "from 1 session: no lesson is known to have been used"),
+        (
+            [("testing/db",)],
+            [ONCE],
+            "from 1 session: it takes two that used the same lesson",
+        ),
+        ([("docs/links",)], [FOUND], f"from 1 session: {SEARCH_FINDS}"),
+        (
+            [("testing/db", "docs/links"), ("docs/links",)],
+            [ONCE, FOUND],
+            f"from 2 sessions: {SEARCH_FINDS}",
+        ),
+        (
+            [("docs/links",), ("docs/links",)],
+            [],
+            "from 2 sessions: what used the same lesson has too little in common",
+        ),
+    ],
+)
+def test_sessions_that_taught_nothing_say_what_was_missing(project, used, gates, said):
+    for lessons in used:
+        credit(project, used=lessons)
+    reflected(project, operations=[], retired=[], gates=gates)
+    assert " ".join(row(status(project), "learned")) == f"nothing yet {said}"
 
 
 def test_a_refused_rule_a_retired_one_and_one_taken_back_are_shown_as_such(project):
@@ -333,7 +359,7 @@ def test_a_file_or_a_folder_in_the_wrong_place_stops_neither_status_nor_route(
 def test_many_broken_files_are_cut_and_the_rest_is_counted(project):
     for number in range(12):
         files.replace(table.path_of(project, f"r_{number:06x}"), b"\xff\xfe")
-    assert row(status(project), "broken")[-1] == "and 4 more: rose doctor lists them"
+    assert row(status(project), "broken")[-1] == "and 9 more: rose doctor lists them"
 
 
 def test_json_holds_every_figure(project):
@@ -457,3 +483,61 @@ def test_of_many_questions_three_are_shown(project):
 def test_a_project_that_is_wired_has_no_failure_to_tell(project):
     run("install", "--host", "claude-code", cwd=project.base)
     assert row(status(project), "hook") == ["no failure in the last week"]
+
+
+def at_work(project, sessions=12):
+    """Fill a store as weeks of work do: rules, sessions, reflections, headers that are no YAML."""
+    for number in range(6):
+        factories.a_rule_file(
+            project,
+            id=f"r_00000{number}",
+            when=f"the task runs the integration tests of service {number} with a database",
+            then="read nodes/testing/db.md and nodes/testing/fixtures.md before running pytest",
+            origin="reflection",
+            evidence=[{"session": "s1", "quote": "could not connect"}],
+        )
+    for number in range(1, sessions):
+        sent = ("r_000001",)
+        sizes = {"store_rules": 2 + number, "store_lessons": 9 * number}
+        credit(project, sent=sent, delivered=sent, used=("testing/db",), **sizes)
+    for number in range(5):
+        operation = an_operation(rule=f"r_00000{number}")
+        reflected(project, session=f"s{number}", operations=[operation])
+    for number in range(40):
+        path = f"nodes/rules/a-long-name-of-an-editor-rule-file-number-{number}.mdc"
+        factories.a_lesson_file(project, path, "---\nglobs: **/*.ts\n---\n# Rule\n")
+
+
+def test_a_store_with_much_to_tell_fits_one_screen_of_a_terminal(project):
+    at_work(project)
+    shown = run_on_terminal("status", cwd=project.base).out
+    assert "40 headers are no YAML, and are read line by line: rose doctor\n" in shown
+    assert len(shown.splitlines()) <= 24
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_a_header_that_is_read_line_by_line_is_not_broken(project):
+    factories.a_lesson_file(project, "nodes/ts.mdc", "---\nglobs: **/*.ts\n---\n# Rule\n")
+    out = status(project)
+    assert row(out, "broken") == ["nothing"]
+    assert row(out, "note") == ["1 header is no YAML, and is read line by line: rose doctor"]
+    found = run("status", "--json", cwd=project.base).json
+    assert (found["broken"], [one["where"] for one in found["recovered"]]) == (
+        [],
+        ["nodes/ts.mdc:2"],
+    )
+    assert "Quote" not in found["recovered"][0]["repair"]
+
+
+def test_of_many_reflections_the_latest_is_told_in_full_and_the_others_while_there_is_room(
+    project,
+):
+    at_work(project)
+    told = row(status(project), "learned")
+    assert [line for line in told if "session s" in line] == [
+        f"2026-11-30 09:12 session s{number}: added r_00000{number}" for number in (4, 3, 2)
+    ]
+    assert [line for line in told if line.startswith("undo: ")] == [
+        "undo: rose undo s4",
+        "undo: rose undo s3",
+    ]

@@ -8,6 +8,7 @@ import pytest
 
 from rose.cli import terminal
 from rose.findings import Finding
+from tests.clirun import run, run_child, run_on_terminal
 
 
 @pytest.fixture
@@ -88,3 +89,48 @@ def test_a_directory_that_is_gone_has_no_store(tmp_path, monkeypatch):
     (tmp_path / "gone").rmdir()
     found = terminal.stores()
     assert (found.present(), "gone" in found.reason) == ([], True)
+
+
+LONG = "the integration tests of the whole payment service are run against a real database"
+
+
+def words_of(text):
+    return " ".join(text.split())
+
+
+def test_words_are_wrapped_on_a_terminal_and_stay_one_line_for_a_program(tmp_path):
+    for name in ("piped", "shown"):
+        (tmp_path / name).mkdir()
+        run("init", cwd=tmp_path / name)
+    words = ("route", "--when", LONG, "--then", "read nodes/nowhere/at-all.md first")
+    said = run_child(*words, cwd=tmp_path / "piped").err
+    (warning,) = [line for line in said.splitlines() if line.startswith("warning: ")]
+    assert len(warning) > 80
+    shown = run_on_terminal(*words, cwd=tmp_path / "shown").out
+    assert words_of(warning) in words_of(shown)
+    assert warning not in shown.splitlines()
+
+
+def test_a_refusal_is_wrapped_at_the_width_of_the_terminal(tmp_path):
+    lines = run_on_terminal("reflect", cwd=tmp_path, columns=50).out.splitlines()
+    assert lines[0].startswith("rose: ")
+    assert len(lines) > 1
+    assert max(map(len, lines)) <= 50
+    assert words_of(" ".join(lines)) == words_of(run_child("reflect", cwd=tmp_path).err)
+
+
+@pytest.mark.parametrize(("columns", "lines"), [(80, 2), (100, 1), (0, 2)])
+def test_the_routing_line_takes_two_lines_where_one_does_not_fit(tmp_path, columns, lines):
+    """A terminal that does not know its width counts as one of 80 columns."""
+    run("init", cwd=tmp_path)
+    said = run_child("status", cwd=tmp_path).out.splitlines()[2]
+    shown = run_on_terminal("status", cwd=tmp_path, columns=columns).out.splitlines()
+    told = [line for line in shown if "selection rules" in line or "should fall" in line]
+    assert len(told) == lines
+    assert words_of(" ".join(told)) == words_of(said)
+    assert max(map(len, shown)) <= (columns or 80)
+
+
+def test_what_is_laid_out_already_is_not_wrapped(tmp_path):
+    shown = run_on_terminal("route", "--no-such-option", cwd=tmp_path, columns=30).out
+    assert "Usage: rose route" in shown

@@ -100,6 +100,79 @@ def test_the_kinds_of_nothing_are_told_apart_in_the_list_and_one_by_one(project)
     assert [sentence in one for sentence, one in zip(sentences, said, strict=True)] == [True] * 4
 
 
+def rewrite(project, **changes):
+    row = json.loads(path_of(project).read_text().splitlines()[-1])
+    path_of(project).write_text(json.dumps({**row, **changes}) + "\n")
+    return row["id"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"failure": "judge-failed"}, "degraded"),
+        ({"failure": "selection-failed"}, "degraded"),
+        ({"failure": "judge-failed", "selected": [], "admitted": []}, "failed"),
+        ({"failure": "search-failed", "selected": [], "admitted": []}, "failed"),
+    ],
+)
+def test_a_call_that_served_all_the_same_is_degraded_and_no_failure(
+    project, recalled, changes, word
+):
+    rewrite(project, **changes)
+    assert f"  recall    session-  {word:<8}  the database" in run("trace", cwd=project).out
+
+
+def test_limits_are_words_and_a_judge_is_shown_with_its_scores(project, recalled):
+    budget = json.loads(path_of(project).read_text())["budget"]
+    judged = {"rerank": 0.9, "filter": 0.25, "text": 1.5}
+    selected = [{"node": "testing/db", "why": judged}, {"node": "named", "why": {"filter": 1}}]
+    out = []
+    for modes in (["filter", "rerank"], ["rerank"]):
+        name = rewrite(
+            project,
+            budget={**budget, "judged": modes, "threshold": 0.5},
+            selected=selected,
+            excluded=[{"node": "named", "reason": "missing", "detail": "it is gone"}],
+        )
+        out.append(run("trace", name, cwd=project).out)
+    assert "limits     3 lessons, 400 tokens, 9500 bytes, windows of 320 characters\n" in out[0]
+    assert "judged     rerank, filter; kept from 0.5\n" in out[0]
+    assert "judged     rerank\n" in out[1]
+    assert ", rerank 0.9, filter 0.25): served, whole" in out[0]
+    assert "named (filter 1): missing: it is gone" in out[0]
+    assert "encoded" not in out[0]
+    assert max(len(line) for line in out[0].splitlines() if str(project) not in line) <= 80
+
+
+def test_without_a_count_none_is_spoken_of(project):
+    run("recall", "zebra", cwd=project)
+    [row] = run("trace", "--json", cwd=project).json
+    assert "tokens     0\n" in run("trace", row["id"], cwd=project).out
+
+
+def test_the_calls_of_one_session_are_listed_by_a_beginning_of_its_id(project, recalled):
+    run("search", "database", "--log", "other-one", cwd=project)
+    [line] = run("trace", "--session", "sess", cwd=project).out.splitlines()
+    assert line.startswith(recalled)
+    assert [
+        row["kind"] for row in run("trace", "--session", "other", "--json", cwd=project).json
+    ] == ["search"]
+    unknown = run("trace", "--session", "zz", cwd=project)
+    assert (unknown.code, "No session 'zz'" in unknown.err) == (1, True)
+    assert run("trace", recalled, "--session", "sess", cwd=project).code == 2
+
+
+def test_what_failed_afterwards_is_said_beside_what_it_came_to(project, recalled):
+    told = {"schema": "rose.trace.v1", "id": recalled, "at": "x", "failure": "consumer-failed"}
+    with path_of(project).open("a") as stream:
+        stream.write(json.dumps(told) + "\n")
+    out = run("trace", recalled, cwd=project).out
+    assert "afterwards consumer-failed: the session could not be read afterwards" in out
+    assert "stages     found 2, selected 2, admitted 2" in out
+    assert run("trace", cwd=project).out.endswith("  recall    session-  2 of 2    the database\n")
+    assert run("replay", recalled, cwd=project).out == "identical\n"
+
+
 def test_what_became_of_a_record_is_shown_with_it(project, recalled):
     told = {"schema": "rose.trace.v1", "id": recalled, "at": "x", "citations": ["testing/db"]}
     told["output"] = {"opened": ["testing/db", "other"], "used": []}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rose import files
-from rose.backends.base import Usage
+from rose import files, layout
+from rose.backends import spend
 from rose.backends.options import Options
 from rose.config import Settings
 from rose.selection import filter as filtering
@@ -22,6 +23,7 @@ from tests.e2e.world import count
 from tests.stub_models import CHARS_PER_TOKEN, serving
 
 if TYPE_CHECKING:
+    from rose.backends.base import Usage
     from tests.e2e.world import World
 
 QUERY = "Run the integration tests"
@@ -30,19 +32,6 @@ ANSWER = {"scores": [{"id": "0", "score": 0.9}, {"id": "1", "score": 0}]}
 HOOKS = {"claude-code": ".claude/settings.json", "codex": ".codex/hooks.json"}
 NAMES = {"claude-code": "claude", "codex": "codex"}
 EVENTS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
-
-
-class Purse:
-    """Nothing is spent up, and what is spent is kept."""
-
-    def __init__(self) -> None:
-        self.usage = Usage()
-
-    def left(self) -> str:
-        return ""
-
-    def note(self, usage: Usage, _outcome: str) -> None:
-        self.usage += usage
 
 
 @dataclass(frozen=True)
@@ -73,7 +62,8 @@ def place(request, make_world) -> tuple[str, World, str]:
 
 def judge(place: tuple[str, World, str], turn: Any) -> Judged:
     host, world, trusted = place
-    purse = Purse()
+    store, settings = layout.project_store(world.repo), Settings()
+    purse = spend.Purse(store, settings, spend.wait_of(settings))
     with serving([turn] * 3) as stub:
         if host == "codex":
             world.configure_codex(stub.url, trusted)
@@ -81,12 +71,13 @@ def judge(place: tuple[str, World, str], turn: Any) -> Judged:
         else:
             environ = world.claude_environ(stub.url)
         options = Options(Settings())
-        who = judge_choice.model(NAMES[host], options, environ, cwd=world.repo, meter=purse)
+        who = judge_choice.model(NAMES[host], options, environ, cwd=world.repo, purse=purse)
         kept: list[Any] | JudgeFailure
         try:
             kept = list(filtering.keep(who, QUERY, PASSAGES))
         except JudgeFailure as failure:
             kept = failure
+        used = spend.of_day(store, time.time())
         bodies = stub.main_bodies
     left = [
         name
@@ -95,7 +86,7 @@ def judge(place: tuple[str, World, str], turn: Any) -> Judged:
         if name.endswith(".jsonl") and ("projects" in folder or "sessions" in folder)
     ]
     fired = os.path.exists(os.path.join(world.top, "fired"))
-    return Judged(kept, purse.usage, bodies, left, fired)
+    return Judged(kept, used, bodies, left, fired)
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ startup_timeout_sec = 60
 
 
 def turns(host):
-    asked = [("search", SEARCH), ("open", {"lesson": LESSON}), ("open", {"lesson": "zebra"})]
+    asked = [("search", SEARCH), ("open", {"node": LESSON}), ("open", {"node": "zebra"})]
     if host == "codex":
         calls = [{"tool": t, "namespace": "mcp__rose", "input": given} for t, given in asked]
         return [*calls, {"tool": "exec_command", "input": {"cmd": COMMAND}}, "Done."]

@@ -30,14 +30,15 @@ def test_the_layer_is_never_above_its_cap(tasks):
 
 
 def test_each_control_is_run_beside_the_layer(tmp_path):
-    """Healing takes rules that compete for room: docs/measurements.md has it on real streams."""
-    tasks = stream.read(streams.write(tmp_path / "long", 400), "cold")
+    """Poison hurts at first; docs/measurements.md has how it heals on real streams."""
+    tasks = stream.read(streams.write(tmp_path / "long", 200), "cold")
     told, _ = report.stream_report(tasks, "layer", cap=800, k=1)
     controls = told["controls"]
     assert controls["shuffled"]["r3"] < told["parts"]["test"]["layer"]["r3"]
     fifths = controls["poisoned"]["against_unpoisoned_by_fifth"]
     assert fifths[0] < -0.2
     assert len(fifths) == 5
+    assert fifths[-1] > fifths[0]
     assert controls["no_cap"]["r3"] == told["parts"]["test"]["layer"]["r3"]
 
 

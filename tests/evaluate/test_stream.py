@@ -30,5 +30,5 @@ def test_a_line_that_is_no_episode_is_refused_by_its_number(tmp_path):
 
 
 def test_a_folder_without_a_stream_is_refused(tmp_path):
-    with pytest.raises(RoseError, match=r"episodes\.jsonl: cannot be read"):
+    with pytest.raises(RoseError, match=r"episodes\.jsonl cannot be read"):
         stream.read(str(tmp_path), "cold")

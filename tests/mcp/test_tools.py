@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 
@@ -10,8 +9,8 @@ import pytest
 
 from rose import files, layout
 from rose.errors import NoStore, RoseError, UsageError
-from rose.mcp import tools
-from rose.selection import opening, pipeline, reject, search, trace
+from rose.mcp import desk, tools
+from rose.selection import reject, requests, search, stages, trace
 from rose.store import lessons
 from tests.clirun import run
 from tests.factories import a_lesson_file, a_rule_file, a_store
@@ -19,7 +18,7 @@ from tests.factories import a_lesson_file, a_rule_file, a_store
 AT = "2026-12-01T00:00:00Z"
 KEY = "AKIA" + "IOSFODNN7" + "QWERTYU"
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-ALL = {"search": {"query": "x"}, "open": {"lesson": "x"}, "explain": {"subject": "x"}}
+ALL = {"search": {"query": "x"}, "open": {"node": "x"}, "explain": {"node": "x"}}
 
 
 @pytest.fixture
@@ -32,8 +31,8 @@ def store(tmp_path):
 
 
 def call(store, name, own="", **given):
-    desk = tools.Desk(lambda: layout.Stores(store, None, "test"), lambda: AT, own)
-    return tools.call(desk, name, given)
+    where = desk.Desk(lambda: layout.Stores(store, None, "test"), lambda: AT, own)
+    return tools.call(where, name, given)
 
 
 def records(store):
@@ -49,7 +48,7 @@ def test_a_search_gives_the_rows_that_the_command_prints(store):
 
 
 def test_passages_are_those_that_the_command_prints(store):
-    found = call(store, "open", lesson="db", query="port", windows=1, chars=20)
+    found = call(store, "open", node="db", query="port", windows=1, chars=20)
     words = ["evidence", "db", "port", "--windows", "1", "--chars", "20", "--json"]
     printed = run(*words, cwd=store.base).json
     assert {name: found.fields[name] for name in printed} == printed
@@ -58,7 +57,7 @@ def test_passages_are_those_that_the_command_prints(store):
 
 
 def test_an_opening_gives_the_text_of_the_file_and_its_place(store):
-    found = call(store, "open", lesson="testing/db")
+    found = call(store, "open", node="testing/db")
     text = files.read_text(os.path.join(store.base, "nodes/testing/db.md"))
     shown = run("show", "testing/db", "--json", cwd=store.base).json
     assert found.fields["text"] == text == shown["text"]
@@ -70,24 +69,24 @@ def test_an_opening_gives_the_text_of_the_file_and_its_place(store):
 
 
 def test_an_opening_of_some_lines_says_nothing_of_a_rest(store):
-    found = call(store, "open", lesson="db", first=3, last=3)
+    found = call(store, "open", node="db", first=3, last=3)
     assert (found.fields["text"], found.fields["said"]) == ("The tests need port 5432.\n", [])
 
 
 def test_what_is_too_long_for_one_call_is_said_with_the_next(store):
     a_lesson_file(store, "nodes/long.md", "".join(f"{n:0100}\n" for n in range(900)))
-    found = call(store, "open", lesson="long")
+    found = call(store, "open", node="long")
     last = found.fields["lines"]["last"]
     assert f"lines 1 to {last} of 900: open it from {last + 1} on" in found.fields["said"][0]
-    again = call(store, "open", lesson="long", first=last + 1)
+    again = call(store, "open", node="long", first=last + 1)
     assert again.fields["text"].startswith(f"{last:0100}\n")
 
 
 def test_a_lesson_that_was_only_read_in_part_says_so(store):
     a_lesson_file(store, "nodes/big.md", "# Big\n" + "filler words\n" * 90_000)
     said = "nodes/big.md has more than a mebibyte; only its first was read."
-    assert call(store, "open", lesson="big", first=80_000).fields["said"][-1] == said
-    assert call(store, "open", lesson="big", query="zebra").fields["said"][-1] == said
+    assert call(store, "open", node="big", first=80_000).fields["said"][-1] == said
+    assert call(store, "open", node="big", query="zebra").fields["said"][-1] == said
 
 
 @pytest.mark.parametrize(
@@ -103,32 +102,24 @@ def test_a_search_without_a_result_is_a_sentence(store, query, said):
 
 
 def test_a_lesson_says_of_a_query_that_it_says_nothing(store):
-    found = call(store, "open", lesson="db", query="zebra")
+    found = call(store, "open", node="db", query="zebra")
     assert found.fields["windows"] == []
     assert found.fields["said"] == ["testing/db says nothing about that."]
 
 
-def test_secrets_and_hidden_characters_are_shown_by_no_tool(store):
-    text = f"# Keys {KEY}\n\nUse the\u202e {KEY} zebra\u200b of old.\n"
-    a_lesson_file(store, "nodes/keys.md", text)
-    a_rule_file(store, id="r_0000aa", targets=["nodes/keys.md"], then="read nodes/keys.md")
-    answers = [
-        call(store, "search", query="zebra"),
-        call(store, "open", lesson="keys"),
-        call(store, "open", lesson="keys", query="zebra"),
-        call(store, "explain", subject="keys", query=f"zebra {KEY}"),
-        call(store, "explain", subject="r_0000aa"),
-    ]
-    shown = [json.dumps(one.fields, ensure_ascii=False) + one.text for one in answers]
-    assert [one for one in shown if KEY in one or "\u202e" in one or "\u200b" in one] == []
-    assert all("[redacted:aws-key]" in one for one in shown[:4])
+def test_lines_of_the_header_are_recorded_as_none_of_what_the_lesson_says(store):
+    a_lesson_file(store, "nodes/head.md", "---\ntitle: Ports\n---\n# Ports\n\nPort 5432.\n")
+    for last, seen in ((1, None), (3, None), (4, "search"), (6, "evidence")):
+        call(store, "open", "s-1", node="head", first=1, last=last)
+        sight = stages.sight(records(store)[-1], "head")
+        assert (None if sight is None else sight.stage) == seen
 
 
 def test_what_was_shown_is_recorded_for_the_session(store):
     rows = call(store, "search", "s-1", query="database", k=1, chars=30).fields["rows"]
-    whole = call(store, "open", "s-1", lesson="db").fields
-    passages = call(store, "open", "s-1", lesson="db", query="port").fields["windows"]
-    call(store, "open", "s-1", lesson="db", first=3, last=3)
+    whole = call(store, "open", "s-1", node="db").fields
+    passages = call(store, "open", "s-1", node="db", query="port").fields["windows"]
+    call(store, "open", "s-1", node="db", first=3, last=3)
     found = records(store)
     assert [(row["kind"], row["session"], row["at"]) for row in found] == [
         ("search", "s-1", AT),
@@ -136,9 +127,9 @@ def test_what_was_shown_is_recorded_for_the_session(store):
     ]
     assert [row["budget"] for row in found] == [
         {"k": 1, "chars": 30},
-        {"first": 1, "last": 5},
+        {"first": 1, "last": 5, "whole": True},
         {"chars": search.EVIDENCE_CHARS, "windows": search.WINDOWS},
-        {"first": 3, "last": 3},
+        {"first": 3, "last": 3, "whole": False},
     ]
     [searched, opened, looked, lines] = [row["candidates"] for row in found]
     assert [one["window"] for one in searched] == [row["window"] for row in rows]
@@ -155,8 +146,8 @@ def test_a_session_that_the_call_names_goes_before_the_one_that_the_program_says
 
 def test_without_a_session_and_for_an_explanation_nothing_is_recorded(store):
     call(store, "search", query="database")
-    call(store, "open", lesson="db")
-    call(store, "explain", "s-1", subject="db", query="database")
+    call(store, "open", node="db")
+    call(store, "explain", "s-1", node="db", query="database")
     assert not os.path.exists(store.selections)
 
 
@@ -178,17 +169,18 @@ def test_why_a_lesson_was_not_offered_names_its_place_and_its_rules(store):
         targets=["nodes/testing/db.md"],
         status="proposed",
     )
-    found = call(store, "explain", subject="testing/db", query="ship to the host")
+    found = call(store, "explain", node="testing/db", query="ship to the host")
     recall = found.fields["recall"]
     assert (recall["offered"], recall["reason"]) == (False, "not-selected")
     [rule] = found.fields["rules"]
     assert (rule["id"], rule["in_layer"], rule["met"]) == ("r_0000aa", False, 0.0)
-    assert rule["reason"] == "waits for a decision: rose route --approve r_0000aa"
+    assert rule["reason"] == "proposed"
+    assert rule["said"] == "waits for a decision: rose route --approve r_0000aa"
     assert "It is no candidate. not-selected: nothing ties it to the prompt." in found.text
 
 
 def test_why_a_lesson_was_offered_says_what_gave_its_score(store):
-    found = call(store, "explain", subject="db", query="port 5432")
+    found = call(store, "explain", node="db", query="port 5432")
     recall = found.fields["recall"]
     assert (recall["offered"], recall["rank"], recall["detail"]) == (True, 1, "whole")
     assert next(iter(recall["why"])) == "text"
@@ -196,40 +188,62 @@ def test_why_a_lesson_was_offered_says_what_gave_its_score(store):
 
 
 def test_without_a_query_the_rules_alone_are_told(store):
-    found = call(store, "explain", subject="db")
+    found = call(store, "explain", node="db")
     assert (found.fields["recall"], found.fields["rules"]) == (None, [])
     assert "No rule leads to it." in found.fields["said"]
 
 
 def test_an_archived_lesson_can_be_explained(store):
     a_lesson_file(store, "nodes/old.md", "---\nstatus: archived\n---\n# Old database\n")
-    found = call(store, "explain", subject="old", query="old database")
+    found = call(store, "explain", node="old", query="old database")
     assert (found.fields["status"], found.fields["recall"]["reason"]) == ("archived", "revoked")
 
 
 @pytest.mark.parametrize("given", [{}, {"query": "port"}], ids=["whole", "passages"])
 def test_what_was_opened_can_be_turned_down_and_is_explained_by_that(store, given):
-    call(store, "open", "s-1", lesson="db", **given)
+    call(store, "open", "s-1", node="db", **given)
     holdings = [lessons.hold(store)]
     reject.reject(holdings, "db", query="port 5432", why="It is old.", session="s-1", at=AT)
     [row] = reject.listing(holdings).rows
     assert row.as_json()["stage"] == "evidence"
     explained = [
-        call(store, "explain", session, subject="db", query="port 5432").fields["recall"]
+        call(store, "explain", session, node="db", query="port 5432").fields["recall"]
         for session in ("s-1", "s-2")
     ]
     assert [one["reason"] for one in explained] == ["rejected-earlier", "served"]
 
 
+def test_an_explanation_reads_the_stores_once(store):
+    asked = []
+
+    def find():
+        asked.append(1)
+        return layout.Stores(store, None, "test")
+
+    for ref in ("db", "r_0000aa"):
+        a_rule_file(store, id="r_0000aa", targets=["nodes/testing/"])
+        tools.call(desk.Desk(find, lambda: AT), "explain", {"node": ref, "query": "port"})
+    assert len(asked) == 2
+
+
+def test_an_opening_shows_the_header_and_passages_do_not(store):
+    text = "---\ntitle: Ports\norigin: manual\n---\nA manual port is 5432.\n"
+    a_lesson_file(store, "nodes/ports.md", text)
+    assert call(store, "open", node="ports").fields["text"] == text
+    found = call(store, "open", node="ports", query="manual")
+    assert [one["text"] for one in found.fields["windows"]] == ["A manual port is 5432."]
+    assert found.text == "nodes/ports.md\n  line 5: A manual port is 5432."
+
+
 @pytest.mark.parametrize("ref", ["r_0000aa", "r_0000a", ".rose/routing/r_0000aa.md"])
 def test_a_rule_is_explained_as_the_command_does(store, ref):
     a_rule_file(store, id="r_0000aa", targets=["nodes/testing/"], status="retired")
-    found = call(store, "explain", subject=ref)
+    found = call(store, "explain", node=ref)
     printed = run("route", "--explain", "r_0000aa", "--json", cwd=store.base).json
-    assert {**found.fields, "effect": None, "said": None} == {
-        **printed,
-        "effect": None,
-        "said": None,
+    # What the rule changed in past selections is measured by the command alone.
+    measured = {"effects"}
+    assert {name: found.fields[name] for name in printed.keys() - measured} == {
+        name: printed[name] for name in printed.keys() - measured
     }
     assert found.fields["effect"] == "prefer"
     assert found.fields["said"] == [
@@ -241,7 +255,7 @@ def test_a_rule_that_cannot_be_read_is_refused_with_what_is_wrong(store):
     path = os.path.join(store.routing, "r_0000aa.md")
     files.replace(path, "---\nwhen: [\n---\n")
     with pytest.raises(RoseError, match="r_0000aa cannot be read, so there is nothing to explain"):
-        call(store, "explain", subject="r_0000aa")
+        call(store, "explain", node="r_0000aa")
 
 
 @pytest.mark.parametrize("tool", ["open", "explain"])
@@ -249,26 +263,25 @@ def test_a_rule_that_cannot_be_read_is_refused_with_what_is_wrong(store):
 def test_a_name_that_no_lesson_or_several_have_is_refused_as_the_command_refuses_it(
     store, tool, ref
 ):
-    name = "lesson" if tool == "open" else "subject"
     with pytest.raises(RoseError) as refused:
-        call(store, tool, **{name: ref})
+        call(store, tool, node=ref)
     assert run("show", ref, cwd=store.base).err == f"rose: {refused.value}\n"
 
 
 @pytest.mark.parametrize(
     ("tool", "given", "said"),
     [
-        ("open", {"lesson": "db", "windows": 2}, "`windows` needs a `query`"),
-        ("open", {"lesson": "db", "query": "x", "first": 2}, "`query` and `first` do not go"),
-        ("open", {"lesson": "db", "first": 4, "last": 3}, "`last` is 3, before `first`"),
-        ("open", {"lesson": "db", "first": 9}, "testing/db has 5 lines"),
-        ("open", {}, "`lesson` is missing"),
+        ("open", {"node": "db", "windows": 2}, "`windows` needs a `query`"),
+        ("open", {"node": "db", "query": "x", "first": 2}, "`query` and `first` do not go"),
+        ("open", {"node": "db", "first": 4, "last": 3}, "`last` is 3, before `first`"),
+        ("open", {"node": "db", "first": 9}, "testing/db has 5 lines"),
+        ("open", {}, "`node` is missing"),
         ("search", {}, "`query` is missing"),
         ("search", {"query": "x" * 4001}, "has 4001 characters"),
         ("search", {"query": "x", "k": 21}, "`k` must be a whole number from 1 to 20"),
         ("search", {"query": "x", "scope": ["x"] * 21}, "`scope` must be a list"),
-        ("explain", {}, "`subject` is missing"),
-        ("explain", {"subject": "r_ffffff"}, "No rule 'r_ffffff'"),
+        ("explain", {}, "`node` is missing"),
+        ("explain", {"node": "r_ffffff"}, "No rule 'r_ffffff'"),
         ("drop", {}, "No tool 'drop'"),
     ],
 )
@@ -280,9 +293,9 @@ def test_arguments_that_make_no_call_are_refused(store, tool, given, said):
 @pytest.mark.parametrize("name", ALL)
 def test_without_a_store_a_call_says_how_to_make_one_and_makes_nothing(tmp_path, name):
     nowhere = layout.Stores(None, None, "there is none.")
-    desk = tools.Desk(lambda: nowhere, lambda: AT, "s-1")
+    where = desk.Desk(lambda: nowhere, lambda: AT, "s-1")
     with pytest.raises(NoStore, match="Run `rose init`"):
-        tools.call(desk, name, ALL[name])
+        tools.call(where, name, ALL[name])
     assert sorted(os.listdir(tmp_path)) == ["home"]
     assert os.listdir(tmp_path / "home") == []
 
@@ -307,10 +320,10 @@ def test_what_one_call_shows_at_most_is_what_the_page_says():
     rows = [
         f"| `search` | k {times} chars | {usual[0]} | {most[0]:,} characters |",
         f"| `open` with a query | windows {times} chars | {usual[1]} | {most[1]:,} characters |",
-        f"| `open` | lines | all of them | {opening.MOST_CHARS:,} characters |",
+        f"| `open` | lines | all of them | {search.MOST_CHARS:,} characters |",
     ]
     assert [row for row in rows if row not in page] == []
-    assert pipeline.QUERY_CHARS == 4_000
+    assert requests.QUERY_CHARS == 4_000
 
 
 def test_usage_is_what_a_bad_argument_is_called(store):

@@ -8,10 +8,10 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rose.selection import pipeline, replay, trace
+from rose.selection import pipeline, replay, requests, trace
 from rose.selection.judged import Judging
 from rose.selection.pack import Budget
-from rose.selection.pipeline import Request, Shown
+from rose.selection.requests import Request, Shown
 from rose.store import lessons
 from tests.factories import a_lesson_file, a_store
 from tests.selection.judging import ScriptedJudge
@@ -22,7 +22,7 @@ texts = st.lists(st.sampled_from(WORDS + STRANGE), max_size=25).map(" ".join)
 files = st.lists(st.tuples(st.sampled_from(["a", "b"]), texts), max_size=6)
 requests = st.builds(
     Request,
-    query=texts.map(pipeline.query_of),
+    query=texts.map(requests.query_of),
     budget=st.builds(Budget, st.integers(0, 300), exact=st.booleans()),
     serving=st.sampled_from(["pointers", "bodies"]),
     k=st.integers(1, 4),

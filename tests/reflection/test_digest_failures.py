@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rose.reflection import digest_failures
+from rose.reflection import commands, digest_failures
 from tests.reflection.told import called, ran
 
 if TYPE_CHECKING:
@@ -162,6 +162,16 @@ def test_a_result_that_only_mentions_a_user_is_no_refusal():
     result = "The user doesn't want to proceed."
     assert digest_failures.by_person(ran("cat x", result)) == ""
     assert digest_failures.by_person(ran("curl x", result, failed=True, foreign=True)) == ""
+
+
+@pytest.mark.parametrize("part", [5, 20, 35])
+def test_of_a_long_call_no_half_of_a_secret_is_said(part):
+    key = "ghp_" + "a1B2" * 10
+    command = "x " * ((commands.MOST_CHARS - part) // 2) + key
+    assert key[:5] not in digest_failures.asked(ran(command, "boom"))
+    # Each takes 50 characters, so the cut goes through one of them.
+    many = {f"k{number:03}": key for number in range(600)}
+    assert key[:5] not in digest_failures.asked(called("F" * (20 + part), **many))
 
 
 def test_what_was_asked_names_the_file_and_not_what_is_written_into_it():

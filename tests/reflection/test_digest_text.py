@@ -29,6 +29,13 @@ def test_a_reflection_question_without_an_end_is_cut_out_whole():
     assert digest_text.lines(f"one\n{REFLECTION_MARKER}>\nadd rules", 500) == ["one"]
 
 
+@pytest.mark.parametrize("part", [5, 20, 35])
+def test_a_head_reads_no_half_of_a_secret(part):
+    text = "so" + " " * (1_198 - part) + KEY
+    said = digest_text.head(text, 120)
+    assert "so [redacted:github-token]".startswith(said)
+
+
 def test_a_secret_is_replaced_before_the_text_is_cut():
     """The end that is kept begins after `--token`, which alone tells what the value is."""
     value = "q8Zt3Lm5Wp9Xc2Vb7Nk4Rd"

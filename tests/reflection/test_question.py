@@ -290,7 +290,7 @@ def test_a_question_of_too_much_is_cut_section_by_section():
 
 
 def test_a_digest_of_the_usual_size_always_has_room():
-    fixed = sum(tokens.count(question._prompt(name)) for name in question._NAMES)
+    fixed = sum(tokens.count(question._PROMPTS.text(name)) for name in question._NAMES)
     caps = sum(question._CAPS.values())
     assert fixed + caps + 24_000 + question._SLACK <= question.MAX_TOKENS
 

@@ -7,19 +7,21 @@ import os
 import pytest
 
 from rose import files
+from rose.backends.base import BackendFailure
 from rose.hosts import registry
 from rose.hosts.base import regions
-from rose.reflection import delivery
+from rose.reflection import delivery, shown
 from rose.reflection import observe as observing
 from rose.routing import ledger
-from rose.selection import pack, pipeline, trace
+from rose.selection import pack, pipeline, requests, sticky, trace
 from rose.selection.chosen import Named
 from rose.selection.pack import Budget
-from rose.selection.pipeline import Request, Shown
+from rose.selection.requests import Request, Shown
 from rose.store import lessons
 from tests import factories
 from tests.hosts import making
 from tests.reflection.scene import DB, DB_LINE, bash, ids, read, session_id
+from tests.reflection.scripted import Scripted, said
 
 PROMPT = making.user("Run the integration tests of the database", 0)
 USE = "APP_DB_URL=sqlite:///tmp/app.db pytest tests/integration"
@@ -27,7 +29,7 @@ USE = "APP_DB_URL=sqlite:///tmp/app.db pytest tests/integration"
 
 def recall(scene, prompt="integration tests database URL", number=1, **fields):
     """Recall as the prompt hook does, and return the record."""
-    request = Request(pipeline.query_of(prompt), Budget(400), **fields, session=session_id(number))
+    request = Request(requests.query_of(prompt), Budget(400), **fields, session=session_id(number))
     holdings = [lessons.hold(scene.store)]
     record, _ = pipeline.recall(request, holdings, at="2026-11-30T10:00:00Z")
     trace.append(scene.store, record)
@@ -143,6 +145,22 @@ def test_a_rule_is_credited_with_a_served_lesson_only_where_it_was_used(scene, t
     assert case.verdicts == {"r_0000aa": verdict}
 
 
+def test_a_skip_rule_that_kept_out_what_was_used_after_all_has_misled(scene):
+    skip = {"then": "nothing in nodes/testing/ applies", "effect": "skip"}
+    factories.a_rule_file(scene.store, **{**RULE, **skip}, match=["word:tests"])
+    block = scene.send(session_id(1))
+    prompt = "Run the integration tests"
+    rejected = sticky.standing([lessons.hold(scene.store)], session_id(1), prompt, ())
+    record = recall(scene, prompt, rejected=rejected)
+    assert {one["node"]: one["detail"] for one in record.excluded}[DB] == (
+        "by the skip rule r_0000aa"
+    )
+    rows = [injected(block), *read(f"nodes/{DB}.md", DB_LINE), *bash(USE, "", 2, 3)]
+    scene.reflect(scene.session(1, PROMPT, *rows))
+    [case] = ledger.read(scene.store).cases
+    assert case.verdicts == {"r_0000aa": "misled"}
+
+
 def test_the_ledger_says_how_and_the_record_what_became_of_it(scene):
     record = recall(scene, k=2)
     rows = [
@@ -208,8 +226,54 @@ def test_what_a_fork_looked_at_was_seen_by_name_and_never_opened_by_that(scene):
     record = recall(scene, chooser=Names())
     facts = observe(scene, injected(record.text), *bash(USE, "2 passed", second=2))
     assert DB not in how(facts)
-    assert DB in [lesson.id for lesson in facts.listed]
+    assert [lesson.id for lesson in facts.looked] == [DB]
     assert ids(facts.used) == []
+
+
+def test_what_a_fork_looked_at_was_not_shown_to_the_session_whose_record_lists_it(scene):
+    record = recall(scene, chooser=Names())
+    rows = [injected(record.text), *bash("pytest", "2 passed", second=2)]
+    facts = observe(scene, *rows)
+    assert f"nodes/{DB}.md" not in shown.of_facts(facts, "project")
+    assert DB not in [lesson.id for lesson in facts.listed]
+    scene.reflect(scene.session(1, PROMPT, *rows))
+    [case] = ledger.read(scene.store).cases
+    assert DB in case.listed
+
+
+def test_a_cited_lesson_that_is_gone_by_then_is_an_unresolved_citation(scene):
+    record = recall(scene, k=2)
+    rows = [injected(record.text), making.said(f"As nodes/{DB}.md says.", 2), *bash(USE, "", 1, 3)]
+    path = scene.session(1, PROMPT, *rows)
+    os.unlink(os.path.join(scene.base, "nodes", f"{DB}.md"))
+    scene.reflect(path)
+    row = trace.find([scene.store], record.id)
+    assert (row["later_failure"], row["failure"]) == ("citation-unresolved", None)
+    assert row["citations"] == [DB]
+
+
+@pytest.mark.parametrize(
+    ("answer", "failure"),
+    [
+        (said(), None),
+        (said(used=[{"lesson": DB}]), "output-invalid"),
+        (said(used="all of them"), "output-invalid"),
+        ("all of them", "output-invalid"),
+        (said(rules=[{"rule": 7}]), None),
+        (BackendFailure("schema", "no such shape"), "output-invalid"),
+        (BackendFailure("timeout", "too long"), None),
+    ],
+    ids=str,
+)
+def test_a_word_on_use_that_has_not_its_shape_is_told_beside_what_was_observed(
+    scene, answer, failure
+):
+    record = recall(scene, k=1)
+    path = scene.session(1, PROMPT, injected(record.text), *bash(USE, "2 passed", second=2))
+    scene.reflect(path, reflector=Scripted(answer).reflector())
+    row = trace.find([scene.store], record.id)
+    assert (row["later_failure"], row["failure"]) == (failure, None)
+    assert row["output"] == {"opened": [DB], "used": [DB]}
 
 
 def test_what_a_fork_looked_at_and_the_agent_opened_is_opened(scene):

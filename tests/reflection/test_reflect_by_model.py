@@ -18,6 +18,7 @@ from tests.reflection.scene import DB, NOON, Scene, bash, read, session_id, with
 from tests.reflection.scripted import RUN_TESTS, Scripted, an_operation, said
 
 GONE = BackendFailure("timeout", "The model took too long.")
+GONE_SAID = f"{GONE} `rose config reflection.timeout_s N` gives it more."
 
 
 def by_model(scene, answer, name="work-1", **options):
@@ -240,7 +241,7 @@ def test_without_an_answer_what_was_observed_counts(scene):
     assert outcome.state == "reflected"
     [case] = ledger.read(scene.store).cases
     assert (case.by, case.used) == ("observed", (DB,))
-    assert traces(scene)[0]["failed"] == {"kind": "timeout", "reason": str(GONE)}
+    assert traces(scene)[0]["failed"] == {"kind": "timeout", "reason": GONE_SAID}
 
 
 def test_where_an_answer_must_come_a_failure_records_nothing_but_itself(scene):
@@ -312,8 +313,8 @@ def test_the_worker_asks_three_times_and_then_observes(scene):
             reflector=model.reflector(spend_calls_per_session=9),
         )
 
-    assert [failure.reason for failure in run().failures] == [str(GONE)]
-    assert queue.entries(scene.store)[0]["reason"] == str(GONE)
+    assert [failure.reason for failure in run().failures] == [GONE_SAID]
+    assert queue.entries(scene.store)[0]["reason"] == GONE_SAID
     run()
     assert len(run().outcomes) == 1
     assert len(model.questions) == 3

@@ -10,6 +10,7 @@ from rose import files
 from rose.errors import Locked
 from rose.reflection import queue, worker
 from rose.routing import ledger
+from rose.selection import trace
 from tests.reflection.scene import NOON
 
 
@@ -101,6 +102,26 @@ def test_a_session_whose_transcript_is_gone_is_dropped_after_its_tries_and_said_
     gone = worker.Failure("bad", f"the transcript is gone: {path}")
     assert [summary.gone for summary in summaries] == [(), (), (gone,), ()]
     assert queue.entries(scene.store) == []
+
+
+@pytest.mark.parametrize("died", [True, False])
+def test_what_became_of_a_recall_stays_unknown_where_its_session_was_given_up(scene, died):
+    known = {"session": "bad", "kind": "recall", "query": "q", "store": {}}
+    trace.append(scene.store, trace.Record("t_1", NOON, **known))
+    trace.append(scene.store, trace.Record("t_2", NOON, **{**known, "session": "other"}))
+    put(scene, "bad", scene.base)
+    for _ in range(3):
+        assert "later_failure" not in trace.find([scene.store], "t_1")
+        if died:
+            queue.claim(scene.store, 0.0, set())
+        else:
+            run(scene)
+    for _ in range(3):
+        run(scene)
+    row = trace.find([scene.store], "t_1")
+    assert (row["later_failure"], row["failure"], row["output"]) == ("consumer-failed", None, None)
+    assert "later_failure" not in trace.find([scene.store], "t_2")
+    assert files.read_text(scene.store.selections).count("consumer-failed") == 1
 
 
 def test_a_failed_session_whose_transcript_goes_later_is_dropped_too(scene):

@@ -46,8 +46,8 @@ def test_each_rule_that_leads_there_is_named_with_its_place(tmp_path):
         "r_0000bb": "nodes/**/db.md",
         "r_0000cc": "nodes/testing/db.md",
     }
-    assert ways["r_0000aa"].reason == ways["r_0000cc"].reason == ""
-    assert ways["r_0000bb"].reason.startswith("retired: rose route --restore r_0000bb")
+    assert ways["r_0000aa"].said == ways["r_0000cc"].said == ""
+    assert ways["r_0000bb"].said.startswith("retired: rose route --restore r_0000bb")
     assert ways["r_0000cc"].as_json()["effect"] == "skip"
 
 
@@ -71,7 +71,7 @@ def test_a_layer_that_is_off_is_the_reason(tmp_path):
     a_rule_file(store, targets=["nodes/testing/"])
     read = sources.read(layout.Stores(store, None, "test"))
     [way] = leads.leads(read, read.first.shelf.lessons[0])
-    assert "routing is off" in way.reason
+    assert "routing is off" in way.said
 
 
 def test_a_rule_of_the_home_store_leads_to_no_lesson_of_the_project(tmp_path):

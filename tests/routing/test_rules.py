@@ -136,3 +136,13 @@ def test_what_a_person_typed_around_a_clause_is_not_in_the_rule():
     assert rule is not None
     assert rules.line(rule) == "- When docs: read nodes/a.md"
     assert rules.line(replace(rule, when="When docs.")) == rules.line(rule)
+
+
+@pytest.mark.parametrize("part", [5, 20, 35])
+@pytest.mark.parametrize("field", ["effect: {}", "born: {}", "id: {}", "targets: [/{}]"])
+def test_what_a_finding_quotes_holds_no_half_of_a_secret(field, part):
+    key = "ghp_" + "a1B2" * 10
+    text = SHORT.replace("then:", field.format("x" * (59 - part) + "/" + key) + "\nthen:")
+    _, findings = rules.parse(text, PATH, ("nodes",))
+    [said] = [finding.message for finding in findings if "xxx" in finding.message]
+    assert key[:5] not in said

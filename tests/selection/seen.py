@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rose.selection import lookups, pipeline, search, trace
+from rose.selection import lookups, pipeline, requests, search, trace
 from rose.selection.lookups import LookUp
 from rose.selection.pack import Budget
-from rose.selection.pipeline import Request
+from rose.selection.requests import Request
 from rose.store import lessons
 
 AT = "2026-12-01T10:00:00Z"
@@ -36,7 +36,7 @@ def _written(store, session, at, look):
 
 def recalled(store, prompt="database tests", session="s1", at=AT, tokens=400, **fields):
     """Record a recall of a session and return its record."""
-    request = Request(pipeline.query_of(prompt), Budget(tokens), session=session, **fields)
+    request = Request(requests.query_of(prompt), Budget(tokens), session=session, **fields)
     record, _ = pipeline.recall(request, holdings(store), at=at)
     trace.append(store, record)
     return record

@@ -74,9 +74,9 @@ def _put(text):
 @pytest.mark.parametrize(
     ("change", "reason", "detail"),
     [
-        (os.unlink, "missing", "nodes/two.md is no file of this store"),
-        (_link_away, "missing", "nodes/two.md is no file of this store"),
-        (_pipe, "missing", "nodes/two.md is no file of this store"),
+        (os.unlink, "missing", "nodes/two.md: No such file or directory"),
+        (_link_away, "missing", "nodes/two.md: it is no file of this store"),
+        (_pipe, "missing", "nodes/two.md: it is no file of this store"),
         (_put(ARCHIVED), "revoked", "archived"),
         (_put(SUPERSEDED), "revoked", "superseded"),
         (_put("# Two\n\nThe marker-two text, changed.\n"), "wrong-version", "selected "),

@@ -7,10 +7,10 @@ import os
 import pytest
 
 from rose import files
-from rose.selection import pipeline, rejections, replay, sticky, trace
+from rose.selection import pipeline, rejection_page, replay, sticky, trace
 from rose.selection.pack import Budget
 from rose.selection.picks import Pick
-from rose.selection.pipeline import Request
+from rose.selection.requests import Request
 from tests.factories import a_lesson_file, a_store
 from tests.selection import seen
 from tests.selection.plain import ByWords
@@ -82,7 +82,7 @@ def test_what_a_lesson_says_gives_it_no_scope_no_budget_and_no_approval(store):
 def test_a_pause_between_selection_and_admission_opens_nothing_that_was_turned_down(
     store, text, reason
 ):
-    """A lesson that was turned down stays so, unless it is gone or another one by then."""
+    """A lesson that was turned down stays so, whatever became of its file by then."""
 
     def happens():
         path = os.path.join(store.base, "nodes/testing/db.md")
@@ -105,7 +105,7 @@ def test_a_page_of_rejections_can_leave_out_and_nothing_else(store):
         "## ../../../etc/passwd\n- query: database tests\n- scope: []\n"
         "## [a, b]\n- query: database tests\n- scope: []\n"
     )
-    files.replace(rejections.path_of(store, "s1"), text)
+    files.replace(rejection_page.path_of(store, "s1"), text)
     rejected = sticky.standing(seen.holdings(store), "s1", "database tests", ())
     assert list(rejected) == ["deploy/canary"]
     record = recalled(store, Wide(), k=9, rejected=rejected)
@@ -113,8 +113,7 @@ def test_a_page_of_rejections_can_leave_out_and_nothing_else(store):
     assert (record.scope, record.approval) == ([], "not_requested")
 
 
-@pytest.mark.parametrize("state", ["not_requested", "requested", "approved", "declined"])
-def test_approval_is_what_stands_in_the_record_and_nobody_infers_it(store, state):
+def test_approval_is_what_stands_in_the_record_and_nobody_infers_it(store):
     """Not a replay, not use, and not that somebody called a command."""
     record = seen.recalled(store)
     row = trace.find([store], record.id)
@@ -122,8 +121,8 @@ def test_approval_is_what_stands_in_the_record_and_nobody_infers_it(store, state
     used = {"opened": ["testing/db"], "used": ["testing/db"]}
     trace.conclude(store, row, "later", used, ["testing/db"])
     assert trace.find([store], record.id)["approval"] == "not_requested"
-    kept = {**row, "approval": state}
-    assert replay.replay(kept, seen.holdings(store))["approval"] == state
+    asked = {**row, "approval": "approved"}
+    assert replay.replay(asked, seen.holdings(store))["approval"] == "approved"
 
 
 def test_in_the_prompt_cited_and_used_are_three_fields(store):

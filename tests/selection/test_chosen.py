@@ -9,11 +9,12 @@ from rose.selection import outcome, pipeline, replay, trace
 from rose.selection.chosen import Named, SelectionFailure
 from rose.selection.judged import Judging
 from rose.selection.pack import Budget
-from rose.selection.pipeline import Request, Shown
+from rose.selection.requests import Request, Shown
 from rose.store import lessons
 from tests.factories import a_lesson_file, a_store
 from tests.selection.judging import ScriptedJudge
 
+FIVE = ("ab", "ac", "ad", "ae", "af")
 LOOKED = [{"tool": "Read", "given": "nodes/deploy/canary.md", "nodes": ["deploy/canary"]}]
 
 
@@ -165,3 +166,56 @@ def test_whatever_a_fork_or_a_judge_stumbles_over_is_a_failure_of_its_stage(stor
     record, problem = recall(store, None, judging=asked)
     assert (record.failure, problem) == ("judge-failed", str(error))
     assert record.text != ""
+
+
+def five_alike(tmp_path):
+    made = a_store(tmp_path / "five")
+    for name in FIVE:
+        a_lesson_file(made, f"nodes/testing/{name}.md", "# Case\n\nThe database tests.\n")
+    return made
+
+
+def turned_down(*names: str):
+    return {f"testing/{name}": "for this need" for name in names}
+
+
+@pytest.mark.parametrize("modes", [(), ("rerank",), ("filter",), ("compress",)])
+def test_what_the_session_turned_down_takes_no_place(tmp_path, modes):
+    store = five_alike(tmp_path)
+    judging = Judging(frozenset(modes), ScriptedJudge(lambda _: 1)) if modes else None
+    record, _ = recall(store, None, rejected=turned_down(*FIVE[:3]), judging=judging)
+    assert nodes(record.admitted) == ["testing/ae", "testing/af"]
+    assert fell(record) == dict.fromkeys(turned_down(*FIVE[:3]), "rejected-earlier")
+    assert is_replayed(store, record)
+
+
+def test_what_the_session_turned_down_gives_its_place_to_the_next_alone(tmp_path):
+    store = five_alike(tmp_path)
+    record, _ = recall(store, None, k=2, rejected=turned_down("ab"))
+    assert nodes(record.admitted) == ["testing/ac", "testing/ad"]
+    assert nodes(record.selected) == ["testing/ab", "testing/ac", "testing/ad"]
+
+
+def test_what_the_session_holds_keeps_its_place(tmp_path):
+    store = five_alike(tmp_path)
+    now = {lesson.id: lesson.version for lesson in lessons.hold(store).shelf.lessons}
+    held = {"testing/ab": Shown(now["testing/ab"], is_fresh=True)}
+    record, _ = recall(store, None, shown=held, rejected=turned_down("ac"))
+    assert nodes(record.admitted) == ["testing/ad", "testing/ae"]
+    assert fell(record) == {"testing/ab": "not-selected", "testing/ac": "rejected-earlier"}
+
+
+def test_what_the_session_turned_down_takes_no_place_of_what_a_fork_names(tmp_path):
+    store = five_alike(tmp_path)
+    named = Chooses("testing/ab", "testing/ac", "testing/ad")
+    record, _ = recall(store, named, k=2, rejected=turned_down("ab"))
+    assert nodes(record.admitted) == ["testing/ac", "testing/ad"]
+
+
+def test_of_many_turned_down_none_keeps_the_next_from_being_looked_at(tmp_path):
+    store = a_store(tmp_path / "many")
+    names = [f"testing/{number:02}" for number in range(pipeline.LOOKS + 2)]
+    for name in names:
+        a_lesson_file(store, f"nodes/{name}.md", "# Case\n\nThe database tests.\n")
+    record, _ = recall(store, None, rejected=dict.fromkeys(names[:-2], "for this need"))
+    assert nodes(record.admitted) == names[-2:]

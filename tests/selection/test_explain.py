@@ -7,10 +7,10 @@ import os
 import pytest
 
 from rose import files
-from rose.selection import explain, pipeline
-from rose.selection.explain import Outcome
+from rose.selection import explain, outcome, pipeline, requests
+from rose.selection.outcome import Fate
 from rose.selection.pack import Budget
-from rose.selection.pipeline import Request
+from rose.selection.requests import Request
 from rose.store import lessons
 from tests.factories import a_lesson_file, a_store
 
@@ -37,13 +37,13 @@ def told(store, name, prompt=PROMPT, **options):
 
 
 def recalled(store, prompt=PROMPT):
-    request = Request(pipeline.query_of(prompt), Budget(400))
+    request = Request(requests.query_of(prompt), Budget(400))
     return pipeline.recall(request, [lessons.hold(store)], at=AT).record
 
 
 def test_what_recall_serves_is_said_to_be_served(store):
-    outcomes = explain.outcomes(recalled(store).as_json())
-    assert outcomes["testing/slow"] == Outcome("served", "whole")
+    outcomes = outcome.of_lessons(recalled(store).as_json())
+    assert outcomes["testing/slow"] == Fate("served", "whole")
     assert told(store, "testing/slow").outcome == outcomes["testing/slow"]
 
 
@@ -58,8 +58,8 @@ def test_rank_score_and_features_are_those_of_the_record(store):
 def test_a_lesson_behind_those_that_are_selected_has_its_place(store):
     last = recalled(store).candidates[-1]
     found = told(store, last.node)
-    assert found.rank == found.of > pipeline.K
-    assert found.outcome == Outcome("not-selected", "the best 3 are selected")
+    assert found.rank == found.of > requests.K
+    assert found.outcome == Fate("not-selected", "the best 3 are selected")
 
 
 @pytest.mark.parametrize(

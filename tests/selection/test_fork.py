@@ -12,6 +12,7 @@ from rose.selection import fork
 from rose.selection.chosen import SelectionFailure
 from rose.store import lessons
 from tests.factories import a_lesson_file, a_store
+from tests.fakes import a_purse, spent
 
 KEY = "AKIA" + "IOSFODNN7" + "QWERTYU"
 
@@ -48,24 +49,10 @@ class Model:
         return Answer({"lessons": self.answer}, Usage(1, 10, 2, 0.5), "m", tuple(self.looks))
 
 
-class Purse:
-    """Keeps what was spent; `why` is what keeps anything more from being asked."""
-
-    def __init__(self, why="") -> None:
-        self.why = why
-        self.noted = []
-
-    def left(self):
-        return self.why
-
-    def note(self, usage, outcome):
-        self.noted.append((usage.calls, outcome))
-
-
-def choose(store, model, *, left=5.0, purse=None, transcript="", layer="", query="the tests", k=3):
+def choose(store, model, *, left=5.0, transcript="", layer="", query="the tests", k=3, calls=100):
     subject = Subject("claude-code", "s1", transcript, store.base)
-    meter = Purse() if purse is None else purse
-    chooser = fork.Fork(model, subject, layer=layer, meter=meter, left=lambda: left)
+    purse = a_purse(store, left_s=left, least_s=1.5, spend_calls_per_day=calls)
+    chooser = fork.Fork(model, subject, layer=layer, purse=purse)
     return chooser.choose(query, [lessons.hold(store)], k)
 
 
@@ -100,6 +87,15 @@ def test_a_flood_of_names_and_looks_is_cut(store):
     assert {len(name) for name in found.unknown} == {fork.MOST_NAME_CHARS}
     assert len(found.looked) == fork.MOST_LOOKS
     assert {len(one["given"]) for one in found.looked} == {fork.MOST_LOOK_CHARS}
+
+
+@pytest.mark.parametrize("part", [4, 10, 19])
+def test_no_secret_is_cut_before_it_is_known(store, part):
+    name = "n" * (fork.MOST_NAME_CHARS - part - 1) + " " + KEY
+    given = "g" * (fork.MOST_LOOK_CHARS - part - 1) + " " + KEY
+    found = choose(store, Model([name], [Look(given, given)]))
+    told = [*found.unknown, found.looked[0]["given"], found.looked[0]["tool"]]
+    assert [one for one in told if KEY[:4] in one or "[reda"[:part] not in one] == []
 
 
 def test_what_it_looked_at_is_told_with_the_lessons_that_it_names(store):
@@ -148,18 +144,18 @@ def test_the_session_is_forked_where_it_has_a_transcript_of_its_own_program(
 
 
 def test_what_it_cost_is_noted(store):
-    purse = Purse()
-    choose(store, Model(), purse=purse)
-    assert purse.noted == [(1, "answer")]
+    choose(store, Model())
+    assert spent(store) == [(1, "answer")]
 
 
 @pytest.mark.parametrize(
     ("model", "fields", "said"),
     [
-        (Model(), {"left": fork.LEAST_S - 0.1}, "no fork was begun: 1.4 s are left"),
+        (Model(), {"left": 1.4}, "no fork was begun: 1.4 s are left, it needs 1.5. `rose"),
         (Model(), {"left": -3}, "no fork was begun: 0.0 s are left"),
-        (Model(), {"purse": Purse("the day's calls are spent")}, "the day's calls are spent"),
-        (Model(hindrance="`claude` is not on PATH."), {}, "`claude` is not on PATH."),
+        (Model(), {"calls": 0}, "`spend.calls_per_day` is 0"),
+        # What cannot be mended by more time is said first.
+        (Model(hindrance="`claude` is not on PATH."), {"left": 0}, "`claude` is not on PATH."),
     ],
 )
 def test_where_it_cannot_answer_in_time_it_is_not_begun(store, model, fields, said):
@@ -171,22 +167,20 @@ def test_where_it_cannot_answer_in_time_it_is_not_begun(store, model, fields, sa
 
 @pytest.mark.parametrize(
     ("kind", "said"),
-    [("timeout", "it gave no answer in 5.0 s"), ("exit", "the program's own words")],
+    [("timeout", "`rose config recall.timeout_s N` gives"), ("exit", "the program's own")],
 )
 def test_a_fork_that_fails_says_how_and_is_paid_for(store, kind, said):
-    purse = Purse()
     failure = BackendFailure(kind, "the program's own words", Usage(1))
     with pytest.raises(SelectionFailure) as raised:
-        choose(store, Model(fails=failure), purse=purse)
+        choose(store, Model(fails=failure))
     assert said in str(raised.value)
-    assert purse.noted == [(1, kind)]
+    assert spent(store) == [(1, kind)]
 
 
 def test_an_end_of_the_process_notes_the_call_that_was_begun(store):
-    purse = Purse()
     with pytest.raises(KeyboardInterrupt):
-        choose(store, Model(fails=KeyboardInterrupt()), purse=purse)
-    assert purse.noted == [(1, "interrupted")]
+        choose(store, Model(fails=KeyboardInterrupt()))
+    assert spent(store) == [(1, "interrupted")]
 
 
 def test_without_a_lesson_nobody_is_asked(tmp_path):

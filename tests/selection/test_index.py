@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rose import derived, files, layout, refresh
+from rose import derived, files, layout, prompt, refresh
 from rose import text as texts
 from rose.selection import index, index_file, index_rows, index_score
 from rose.store import lessons
@@ -159,6 +159,55 @@ def test_path_and_title_are_found_and_count_for_more_than_the_text(store):
     a_lesson_file(store, "nodes/five.md", "# Five\n\ndeploy\n")
     a_lesson_file(store, "nodes/six.md", "# Deploy\n\nx\n")
     assert [name for name, _ in found(store, "deploy")] == ["six", "deploy/four", "five"]
+
+
+HEADER = """---
+id: five-ids
+title: Zebras
+description: Where the okapi lives.
+tags: [lemur, "tapir"]
+status: active
+origin: manual
+created: 2026-12-01
+globs: [savannah/**]
+evidence:
+  - quote: The gnu was there.
+---
+Something else.
+"""
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["origin", "manual", "title", "tags", "description", "status", "created", "2026", "globs"],
+)
+@pytest.mark.parametrize("header", [HEADER, HEADER.replace("title: Z", "title: [Z")])
+def test_a_header_is_not_what_a_lesson_is_found_by(store, header, query):
+    a_lesson_file(store, "nodes/five.md", header)
+    assert found(store, query, "savannah", "gnu") == []
+
+
+@pytest.mark.parametrize("query", ["okapi", "lemur", "tapir", "something", "zebras"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("bom", ["", "\ufeff"])
+def test_what_a_lesson_says_of_itself_is(store, query, newline, bom):
+    a_lesson_file(store, "nodes/five.md", bom + HEADER.replace("\n", newline))
+    assert [name for name, _ in found(store, query)] == ["five-ids"]
+
+
+@pytest.mark.parametrize("query", ["okapi", "lemur", "something"])
+def test_what_a_broken_header_seems_to_say_of_it_is_too(store, query):
+    a_lesson_file(store, "nodes/five.md", HEADER.replace("origin: m", "origin: [m"))
+    assert [name for name, _ in found(store, query)] == ["five"]
+
+
+def test_a_header_without_a_word_of_the_lesson_moves_no_score(store):
+    text = "# Five\n\nomega and some more words\n"
+    a_lesson_file(store, "nodes/five.md", text)
+    [(_, before)] = found(store, "omega")
+    header = "---\norigin: manual\ncreated: 2026-12-01\nlong: many other words here\n---\n"
+    a_lesson_file(store, "nodes/five.md", header + text)
+    assert found(store, "omega") == [("five", before)]
 
 
 def test_only_lessons_in_use_are_found(store):
@@ -395,6 +444,11 @@ def test_a_held_lock_is_waited_for_a_while_and_then_done_without(store, monkeypa
     assert believed(store)
 
 
+def test_whoever_waits_for_the_file_is_done_well_before_a_prompt_waits_no_longer():
+    # Once to bring it up to date, and once more to take away a file that turns out to be broken.
+    assert 2 * (index_file.LOCK_WAIT_S + index_file.BUSY_WAIT_S) < prompt.ALL_S * 2 / 3
+
+
 def test_a_file_that_another_program_locks_is_done_without(store, monkeypatch):
     before = found(store)
     monkeypatch.setattr(index_file, "BUSY_WAIT_S", 0.05)
@@ -474,7 +528,7 @@ def test_a_new_way_to_cut_words_comes_with_a_new_version():
     cut = hashlib.sha256(" ".join(texts.words(sample)).encode()).hexdigest()[:8]
     tables = hashlib.sha256("".join(index_rows._SCHEMA).encode()).hexdigest()[:8]
     found = (index_rows.VERSION, cut, tables, index_rows.NAME_WEIGHT)
-    assert found == (2, "4ec7afcd", "2897b879", 3)
+    assert found == (3, "4ec7afcd", "2897b879", 3)
 
 
 def test_results_are_the_same_under_any_hash_seed(store):

@@ -12,7 +12,7 @@ BARE = {"PATH": "/nowhere"}
 
 def chosen(name, environ, **values):
     options = some_options(**values)
-    return judge_choice.model(name, options, environ, cwd="/", meter=None).name
+    return judge_choice.model(name, options, environ, cwd="/", purse=None).name
 
 
 def test_the_program_of_a_host_judges_where_nobody_is_named(tmp_path):

@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from rose.backends.spend import Wait
 from rose.selection import judge as judging
 from rose.selection.judge import Item, JudgeFailure
 from rose.selection.judge_command import CommandJudge
@@ -13,9 +14,9 @@ from tests.fakes import a_program
 ITEMS = [Item("0", "one\u2028é\ud800", "the whole"), Item("1", "two", "two")]
 
 
-def judge(tmp_path, script, line="judge", timeout_s=60.0):
-    environ = a_program(tmp_path, "judge", script)
-    return CommandJudge(line, cwd=str(tmp_path), environ=environ, timeout_s=timeout_s)
+def judge(tmp_path, script, *, line="judge", timeout_s=60.0, **environ: str):
+    environ = {**a_program(tmp_path, "judge", script), **environ}
+    return CommandJudge(line, cwd=str(tmp_path), environ=environ, wait=Wait(lambda: timeout_s))
 
 
 def printing(value, code=0):
@@ -77,6 +78,9 @@ def test_no_shell_reads_the_line(tmp_path):
         (printing('{"scores": {"0": 0, "1": true}}'), "gave id 1 no number from 0 to 1"),
         (printing({"scores": {"0": 0}}), "left out 1 of 2 ids"),
         (printing({"scores": {"0": 0, "1": 0, "2": 0}}), "named 1 that it was not asked"),
+        (printing('{"scores": {"0": 0, "1": 0, "1": 1}}'), "scored an id twice"),
+        (printing('{"scores": {"0": 0}, "scores": {"0": 0, "1": 0}}'), "scored an id twice"),
+        (printing("[" * 200_000), "printed no JSON object with `scores`"),
     ],
 )
 def test_an_answer_that_does_not_count_is_a_failure(tmp_path, script, said):
@@ -86,7 +90,9 @@ def test_an_answer_that_does_not_count_is_a_failure(tmp_path, script, said):
 
 
 def test_a_program_that_hangs_is_ended(tmp_path):
-    with pytest.raises(JudgeFailure, match=r"not done after 0\.2 s"):
+    with pytest.raises(
+        JudgeFailure, match=r"not done after 0\.2 s .*`rose config reflection.timeout_s N`"
+    ):
         ask(tmp_path, "import time; time.sleep(60)", timeout_s=0.2)
 
 
@@ -97,6 +103,5 @@ def test_a_line_that_names_no_program_is_a_failure(tmp_path, line):
 
 
 def test_a_program_is_not_taken_from_a_relative_entry_of_path(tmp_path):
-    environ = a_program(tmp_path, "judge", "")
     with pytest.raises(JudgeFailure):
-        CommandJudge("judge", cwd=str(tmp_path), environ={**environ, "PATH": "bin"}, timeout_s=1)
+        judge(tmp_path, "", PATH="bin")

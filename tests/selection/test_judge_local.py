@@ -22,7 +22,7 @@ FRUIT = Passage("Bananas are yellow. They grow in the south.")
     importlib.util.find_spec("wordllama") is not None, reason="wordllama is installed"
 )
 def test_a_local_judge_that_is_not_installed_says_how_to_get_it():
-    with pytest.raises(JudgeFailure, match="with its extra `semantic`"):
+    with pytest.raises(JudgeFailure, match="-m pip install 'wordllama"):
         LocalJudge()
 
 

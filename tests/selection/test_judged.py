@@ -10,8 +10,9 @@ import pytest
 from rose.selection import judged, outcome, pipeline, replay, trace
 from rose.selection.judge import JudgeFailure
 from rose.selection.judged import Judging
+from rose.selection.learned import Learned
 from rose.selection.pack import Budget
-from rose.selection.pipeline import Request, Shown
+from rose.selection.requests import Request, Shown
 from rose.store import lessons
 from tests.factories import a_lesson_file, a_store
 from tests.selection.judging import ScriptedJudge
@@ -79,6 +80,31 @@ def test_rerank_orders_all_that_was_found_and_takes_the_first_k(store):
     assert [one["why"]["rerank"] for one in record.selected] == [0.9, 0.8, 0.1, 0.1]
     assert record.excluded[0]["detail"] == "judged 3 of 4, 2 are taken"
     assert (record.judge, record.failure, problem) == ("scripted", None, "")
+
+
+@pytest.mark.parametrize(
+    ("worth", "modes", "served"),
+    [
+        (2, ["rerank"], ["deploy/canary", "testing/slow"]),
+        (1, ["rerank"], ["deploy/canary"]),
+        (0, ["rerank"], []),
+        (0, ["rerank", "filter"], ["deploy/canary", "testing/slow"]),
+        (1, [], ["testing/slow"]),
+    ],
+)
+def test_an_order_alone_serves_no_more_than_the_selector_would(store, worth, modes, served):
+    class Some(Learned):
+        def pick(self, prompt, holdings, scope, k):
+            found = super().pick(prompt, holdings, scope, k)
+            return [pick._replace(is_worth=at < worth) for at, pick in enumerate(found)]
+
+    asked = Judging(frozenset(modes), by_name(canary=0.9, slow=0.8, db=0.1))
+    request = Request("database tests", Budget(400), k=2, judging=asked if modes else None)
+    holdings = [lessons.hold(store)]
+    record, _ = pipeline.recall(request, holdings, at="now", selector=Some())
+    assert nodes(record.admitted) == served
+    row = json.loads(json.dumps(record.as_json()))
+    assert replay.difference(row, replay.replay(row, holdings)) == ""
 
 
 def test_the_score_of_the_search_has_no_part_in_the_order(store):

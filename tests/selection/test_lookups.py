@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from rose.selection import lookups, opening, replay, search, trace
+from rose.selection import lookups, replay, search, trace
 from rose.selection.lookups import LookUp
 from rose.store import lessons
 from tests.factories import a_lesson_file, a_store
@@ -36,7 +36,7 @@ def looked(store, kind):
         said = search.evidence(holdings, "db", "database port", chars=12, count=2)
         budget = {"chars": 12, "windows": 2}
         return LookUp("evidence", "database port", lookups.of_passages(said), budget)
-    opened = opening.read(holdings, "db", *((1,) if kind == "whole" else (3, 3)))
+    opened = search.opening(holdings, "db", *((1,) if kind == "whole" else (3, 3)))
     budget = {"first": opened.first, "last": opened.last}
     return LookUp("evidence", "", lookups.of_opening(opened), budget)
 

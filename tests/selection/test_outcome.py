@@ -1,4 +1,4 @@
-"""Four kinds of nothing are four records and four sentences, and a failure is none of them."""
+"""Four kinds of nothing are records and sentences of their own, and so is what was served."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from rose.errors import RoseError
 from rose.selection import outcome, pipeline, trace
 from rose.selection.pack import Budget
-from rose.selection.pipeline import Request
+from rose.selection.requests import Request
 from tests.factories import a_lesson_file, a_store
 from tests.selection import seen
 
@@ -101,5 +101,18 @@ def test_an_account_counts_each_stage():
 def test_every_failure_of_a_stage_is_known_by_its_words():
     kinds = set(trace.Failure.__args__)
     answered = {"bad-request", "nothing-eligible", "admission-refused"}
-    later = {"output-invalid", "citation-unresolved"}
-    assert kinds == {*outcome.FAILED, *answered, *later}
+    assert kinds == {*outcome.FAILED, *answered, *outcome.LATER}
+
+
+def test_what_fails_after_the_call_leaves_what_it_came_to(store):
+    row = {**recalled(store), "later_failure": "consumer-failed"}
+    assert outcome.of(row) == "served"
+
+
+def test_each_lesson_was_served_or_says_what_kept_it_out(store):
+    fates = outcome.of_lessons(recalled(store))
+    assert {node: fate.said() for node, fate in fates.items()} == {"db": "served, whole"}
+    turned = outcome.of_lessons(recalled(store, rejected={"db": "by this session"}))
+    assert turned["db"].said() == "rejected-earlier: by this session"
+    bare = outcome.of_lessons({"excluded": [{"node": "a", "reason": "revoked"}, 7]})
+    assert [fate.said() for fate in bare.values()] == ["revoked"]

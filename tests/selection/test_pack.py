@@ -21,7 +21,7 @@ def a_piece(node="one", body="Use `make db`.", title="One", gist="A gist"):
 
 
 def packed(*pieces: Piece, serving="bodies", budget=None, terms=("needle",)):
-    made = Pack("/repo", budget or Budget(400), terms, serving)
+    made = Pack("/repo", budget or Budget(400), terms, serving, tokens.count)
     said = [made.take(piece) for piece in pieces]
     made.widen()
     return made, said
@@ -69,7 +69,7 @@ def test_a_lesson_without_a_text_is_a_pointer():
 
 @pytest.mark.parametrize("serving", ["pointers", "bodies"])
 def test_a_lesson_that_was_shown_before_is_one_line(serving):
-    made = Pack("/repo", Budget(400), ["needle"], serving)
+    made = Pack("/repo", Budget(400), ["needle"], serving, tokens.count)
     made.take(a_piece(), is_again=True)
     assert made.text().split("\n")[2:] == [f"- nodes/one.md: {pack.AGAIN}"]
 
@@ -89,7 +89,7 @@ def test_what_does_not_fit_says_what_it_needs_and_what_is_left():
 
 
 def _needs(made):
-    wide = Pack("/repo", Budget(400), ["needle"], "bodies")
+    wide = Pack("/repo", Budget(400), ["needle"], "bodies", tokens.count)
     wide.take(made.admitted()[0].piece)
     before = wide.tokens
     wide.take(a_piece("two", body="word " * 60))
@@ -114,11 +114,6 @@ def test_what_lessons_cost_adds_up_beside_the_heading():
     heading = tokens.count(f"{pack.TITLE}\nStore: /repo")
     assert heading + sum(entry.tokens for entry in made.admitted()) == made.tokens
     assert made.tokens == tokens.count(made.text())
-
-
-def test_without_the_vocabulary_bytes_are_charged():
-    made, _ = packed(a_piece(), budget=Budget(400, exact=False))
-    assert made.tokens == len(made.text().encode())
 
 
 MARKUP = re.compile(r"<\s*/\s*[\w:.-]*\s*>|</|<[A-Za-z?!]|-->|]]>")

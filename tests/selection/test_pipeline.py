@@ -7,11 +7,11 @@ import os
 import pytest
 
 from rose.errors import RoseError
-from rose.selection import pipeline
+from rose.selection import pipeline, requests
 from rose.selection.admit import Proposal
 from rose.selection.chosen import Selection
 from rose.selection.pack import Budget
-from rose.selection.pipeline import Request, Shown
+from rose.selection.requests import Request, Shown
 from rose.store import lessons
 from tests.factories import a_lesson_file, a_store
 from tests.selection.plain import ByWords
@@ -41,7 +41,7 @@ class Meanwhile:
 
 
 def recall(store, prompt="database tests", selector=None, **fields):
-    request = Request(pipeline.query_of(prompt), Budget(400), **fields)
+    request = Request(requests.query_of(prompt), Budget(400), **fields)
     holdings = [lessons.hold(store)]
     chosen = {} if selector is None else {"selector": selector}
     return pipeline.recall(request, holdings, at="now", **chosen)
@@ -183,10 +183,17 @@ def test_an_answer_is_the_selection_whatever_the_search_finds(store):
 
 
 def test_a_query_is_the_beginning_of_a_prompt_without_its_secrets():
-    query = pipeline.query_of(f"use {KEY} " + "x" * pipeline.QUERY_CHARS)
+    query = requests.query_of(f"use {KEY} " + "x" * requests.QUERY_CHARS)
     assert KEY not in query
     assert query.startswith("use [redacted:")
-    assert len(query) < pipeline.QUERY_CHARS + 20
+    assert len(query) < requests.QUERY_CHARS + 20
+
+
+@pytest.mark.parametrize("part", [4, 10, 19])
+def test_a_query_ends_in_no_half_of_a_secret(part):
+    query = requests.query_of("x" * (requests.QUERY_CHARS - part - 1) + f" {KEY} and more")
+    assert KEY[:4] not in query
+    assert len(query) <= requests.QUERY_CHARS
 
 
 def test_no_more_candidates_are_recorded_than_are_looked_at(store):
@@ -194,4 +201,4 @@ def test_no_more_candidates_are_recorded_than_are_looked_at(store):
         a_lesson_file(store, f"nodes/many/{number}.md", f"# Database {number}\n")
     record, _ = recall(store, "database")
     assert len(record.candidates) == pipeline.LOOKS
-    assert len(record.selected) == pipeline.K
+    assert len(record.selected) == requests.K

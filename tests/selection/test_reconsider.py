@@ -8,7 +8,7 @@ import pytest
 
 from rose import files
 from rose.routing import cases
-from rose.selection import reconsider, reject, rejections, trace
+from rose.selection import reconsider, reject, rejection_page, trace
 from tests.factories import a_ledger_line, a_lesson_file, a_store
 from tests.selection import seen
 
@@ -88,7 +88,7 @@ def test_a_lesson_changed_since_every_rejection_says_so(store):
 
 def test_a_hand_written_row_without_a_version_may_have_changed(store):
     text = "---\nsession: s1\n---\n## testing/db\n- query: database\n"
-    files.replace(rejections.path_of(store, "s1"), text)
+    files.replace(rejection_page.path_of(store, "s1"), text)
     [one] = looked(store).lessons
     assert (one.is_changed, one.as_json()["stage"]) == (None, "unrecorded")
 
@@ -141,7 +141,7 @@ def test_what_could_not_be_checked_is_said_and_not_shown_as_empty(store):
 def test_more_queries_than_are_looked_for_are_said(store):
     most = reconsider.MOST_QUERIES
     rows = "".join(f"## testing/db\n- query: zebra {n:05}\n" for n in range(most + 2))
-    files.replace(rejections.path_of(store, "s1"), f"---\nsession: s1\n---\n{rows}")
+    files.replace(rejection_page.path_of(store, "s1"), f"---\nsession: s1\n---\n{rows}")
     found = looked(store)
     assert (nodes(found), found.rejections) == ([], most + 2)
     assert [one.what for one in found.unchecked] == ["2 more queries"]
@@ -160,7 +160,7 @@ def test_traces_and_a_ledger_that_cannot_be_read_are_said(store):
 
 
 def test_a_page_that_cannot_be_read_is_among_the_findings(store):
-    files.replace(rejections.path_of(store, "s1"), b"\xff")
+    files.replace(rejection_page.path_of(store, "s1"), b"\xff")
     assert [one.rule for one in looked(store).findings] == ["rejection-unreadable"]
 
 

@@ -9,7 +9,7 @@ import pytest
 from rose import files
 from rose.errors import RoseError
 from rose.findings import Refused
-from rose.selection import reject, rejections
+from rose.selection import reject, rejection_page
 from tests.factories import a_lesson_file, a_store
 from tests.selection import seen
 
@@ -34,7 +34,7 @@ def test_what_a_record_of_the_session_showed_may_be_turned_down(store):
     done = turn_down(store, "db", query=f"port {KEY}")
     assert (done.row.node, done.row.trace, done.seen.stage) == ("testing/db", name, "search")
     assert (done.now, done.is_changed) == (done.row.version, False)
-    assert KEY not in files.read_text(rejections.path_of(store, "s1"))
+    assert KEY not in files.read_text(rejection_page.path_of(store, "s1"))
 
 
 def test_only_evidence_or_a_window_of_this_session_counts(store):
@@ -63,6 +63,30 @@ def test_a_rejection_is_of_the_version_that_was_seen(store):
     a_lesson_file(store, "nodes/testing/db.md", "# Database\n\nThe tests need port 5433.\n")
     done = turn_down(store)
     assert (done.is_changed, done.row.version != done.now) == (True, True)
+
+
+def test_the_same_words_after_more_was_seen_are_a_section_of_their_own(store):
+    seen.searched(store)
+    first = turn_down(store)
+    assert turn_down(store).row.trace == first.row.trace
+    seen.searched(store)
+    assert turn_down(store).row.trace == first.row.trace
+    read = seen.evidence(store)
+    more = turn_down(store)
+    assert (more.seen.stage, more.row.trace) == ("evidence", read)
+    seen.searched(store)
+    assert turn_down(store).seen.stage == "evidence"
+    rows = reject.listing(seen.holdings(store)).rows
+    assert [one.seen.stage for one in rows] == ["search", "evidence"]
+
+
+def test_the_task_as_the_reason_is_one_section_whatever_was_seen_meanwhile(store):
+    turn_down(store, by_scope=True)
+    seen.searched(store)
+    seen.evidence(store)
+    turn_down(store, by_scope=True)
+    [only] = reject.listing(seen.holdings(store)).rows
+    assert only.seen.stage == "scope"
 
 
 def test_an_unknown_lesson_and_traces_that_cannot_be_read_turn_nothing_down(store):
@@ -100,7 +124,7 @@ def test_traces_that_cannot_be_read_are_said_and_the_list_goes_on(store):
 
 def test_a_row_without_a_version_is_neither_changed_nor_the_same(store):
     files.replace(
-        rejections.path_of(store, "s1"), "---\nsession: s1\n---\n## testing/db\n- query: x\n"
+        rejection_page.path_of(store, "s1"), "---\nsession: s1\n---\n## testing/db\n- query: x\n"
     )
     [one] = reject.listing(seen.holdings(store)).rows
     assert (one.is_changed, one.as_json()["version"]) == (None, None)

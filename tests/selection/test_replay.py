@@ -7,9 +7,9 @@ import os
 import pytest
 
 from rose.errors import RoseError
-from rose.selection import pipeline, replay, search, trace
+from rose.selection import chosen, pipeline, replay, requests, search, trace
 from rose.selection.pack import Budget
-from rose.selection.pipeline import Request, Shown
+from rose.selection.requests import Request, Shown
 from rose.selection.trace import Candidate, Record
 from rose.store import lessons
 from tests.factories import a_lesson_file, a_store
@@ -33,7 +33,7 @@ def holdings(store):
 
 def recalled(store, prompt="database tests", tokens=400, **fields):
     exact = fields.pop("exact", True)
-    request = Request(pipeline.query_of(prompt), Budget(tokens, exact=exact), **fields)
+    request = Request(requests.query_of(prompt), Budget(tokens, exact=exact), **fields)
     record, _ = pipeline.recall(request, holdings(store), at="2026-12-01T00:00:00Z")
     trace.append(store, record)
     return trace.find([store], record.id)
@@ -73,6 +73,10 @@ def _kept(store, kind, query, shown, budget):
 
 def difference(store, row):
     return replay.difference(row, replay.replay(row, holdings(store)))
+
+
+def today(row, store):
+    return replay.today(row, replay.replay(row, holdings(store)), holdings(store))
 
 
 def now(store):
@@ -155,8 +159,8 @@ def test_of_two_texts_the_place_is_shown_where_they_part(store):
 
 def test_today_says_what_would_be_excluded(store):
     row, looked = recalled(store), searched(store)
-    weak = {"long": "below-threshold: too little speaks for it"}
-    assert replay.today(row, holdings(store)) == weak
+    weak = {"long": f"below-threshold: {chosen.WEAK}"}
+    assert today(row, store) == weak
     os.unlink(os.path.join(store.base, "nodes/testing/db.md"))
     a_lesson_file(store, "nodes/testing/slow.md", "---\nstatus: archived\n---\n# Slow\n")
     a_lesson_file(store, "nodes/long.md", LONG + "\nMore of it.\n")
@@ -166,9 +170,9 @@ def test_today_says_what_would_be_excluded(store):
         "testing/slow": "revoked: archived",
         "long": "wrong-version: selected {}, now {}".format(*versions),
     }
-    assert replay.today(row, holdings(store)) == {**excluded, **weak}
+    assert today(row, store) == {**excluded, **weak}
     shown = [one["node"] for one in looked["candidates"]]
-    assert replay.today(looked, holdings(store)) == {node: excluded[node] for node in shown}
+    assert today(looked, store) == {node: excluded[node] for node in shown}
 
 
 @pytest.mark.parametrize(

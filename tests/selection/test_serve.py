@@ -9,8 +9,8 @@ import pytest
 from rose import files, session
 from rose.errors import RoseError
 from rose.routing import layer
-from rose.selection import pack, pipeline, reject, serve, trace
-from rose.selection.pipeline import Shown
+from rose.selection import pack, pipeline, reject, requests, serve, trace
+from rose.selection.requests import Shown
 from rose.store import lessons
 from tests.factories import a_lesson_file, a_store
 from tests.selection import seen
@@ -120,7 +120,7 @@ class Failing:
 
 
 def test_a_failure_is_told_each_time_with_its_reason_and_without_secrets(store):
-    request = pipeline.Request("database", pack.Budget(400))
+    request = requests.Request("database", pack.Budget(400))
     held = [lessons.hold(store)]
     record = pipeline.recall(request, held, at="now", selector=Failing()).record
     said = serve.notice_of(record, f"no index for {KEY}", ["failed", "not-found"])

@@ -229,3 +229,37 @@ def test_a_header_that_yaml_refuses_still_describes_its_lesson(header):
 def test_what_is_only_likely_changes_no_status_and_no_id():
     parsed = read("---\nid: other\nstatus: archived\ntitle: T\nx: [1\n---\nText.\n")
     assert (parsed.name, parsed.status, parsed.title) == ("", "active", "T")
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ("", ""),
+        ("origin: manual\ncreated: 2026-12-01\n", ""),
+        ("title: A\ngist: B\ndescription: C\ntags: [d, e]\n", "A\nB\nd e"),
+        (
+            "description: >-\n  Use when\n  it rains.\ntags:\n  - d\n  - e\n",
+            "Use when it rains.\nd e",
+        ),
+        ("nested:\n  title: A\ntags: d, e\r\n", "d, e"),
+        ("globs: **/*.ts\ntitle: [A\ndescription: C: c\n", "C: c"),
+    ],
+)
+def test_what_a_header_says_of_its_lesson_is_title_gist_and_tags(header, said):
+    assert parse.described(header) == said
+
+
+def test_a_part_knows_where_its_body_begins(tmp_path):
+    path = tmp_path / "a.md"
+    path.write_bytes(b"\xef\xbb\xbf---\r\ntitle: A\r\n---\r\nThe body.\r\n")
+    part = parse.read_part(str(path))
+    assert (part.header, part.body) == ("title: A\r\n", "The body.\r\n")
+    assert part.text[part.start :] == part.body
+
+
+@pytest.mark.parametrize("part", [5, 20, 35])
+def test_what_is_cut_of_a_title_or_a_gist_is_no_half_of_a_secret(part):
+    line = "word " * 40
+    line = line[: parse.MAX_TITLE - 2 - part] + " ghp_" + "a1B2" * 10
+    found = read(f"# {line}\n\n{line}\n")
+    assert [one for one in (found.title, found.gist) if "ghp_" in one or len(one) > 200] == []

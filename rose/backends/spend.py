@@ -1,4 +1,4 @@
-"""What asking models has cost in a store, and whether more may be asked: `.rose/local/spend.jsonl`.
+"""Asks models within what a store may spend, whose record is `.rose/local/spend.jsonl`.
 
 One line a call, failed calls included. A call is allowed by what was spent before it, so the last
 one may go over a limit, and of two workers each may make a last one. A day is the last 24 hours.
@@ -6,19 +6,24 @@ one may go over a limit, and of two workers each may make a last one. A day is t
 
 from __future__ import annotations
 
+import contextlib
 import time
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rose import files, tail
-from rose.backends.base import MOST_COUNT, Usage, count
+from rose.backends.base import MOST_COUNT, BackendFailure, FailureKind, Usage, count
+from rose.errors import RoseError
 from rose.session import TIME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from rose.backends.base import FailureKind
+    from rose.backends.base import Answer, Backend, Question
     from rose.config import Settings
     from rose.layout import Store
+
+Outcome = Literal["answer", "interrupted"] | FailureKind
 
 VERSION = 1
 DAY_S = 86_400
@@ -28,29 +33,88 @@ ID_CHARS = 128
 TAIL_BYTES = 4 << 20
 
 
-class Meter:
-    """Counts questions that are about no session against the day's limits of a store."""
+class Wait(NamedTuple):
+    """How long an answer may take: the seconds left, at least so many, and what allows more."""
 
-    def __init__(
-        self, store: Store, settings: Settings, backend: str, wait_s: float | None = None
-    ) -> None:
-        self._store = store
-        self._wait_s = wait_s
-        self._settings = settings
-        self._backend = backend
+    left: Callable[[], float]
+    setting: str = "reflection.timeout_s"
+    least_s: float = 0.0
 
-    def left(self) -> str:
-        return left(self._store, self._settings, "", time.time())
+    def more(self) -> str:
+        """Return the sentence that says how to give an answer more time."""
+        return f"`rose config {self.setting} N` gives it more."
 
-    def note(self, usage: Usage, outcome: Literal["answer", "interrupted"] | FailureKind) -> None:
+
+def wait_of(settings: Settings) -> Wait:
+    """Return how long an answer may take where nobody waits for it at a prompt."""
+    return Wait(lambda: float(settings.reflection_timeout_s))
+
+
+@dataclass(frozen=True, slots=True)
+class Purse:
+    """Asks models within the limits of a store, and writes down what each question has cost.
+
+    Questions are about a session, or about none, which has the limits of the day alone. `now` is
+    the time in seconds since the epoch; `lock_s` bounds the wait for the record's lock.
+    """
+
+    store: Store
+    settings: Settings
+    wait: Wait
+    session: str = ""
+    now: Callable[[], float] = time.time
+    lock_s: float | None = None
+
+    def ask(
+        self, backend: Backend, question: Question, keep: Callable[[Answer], None] | None = None
+    ) -> Answer:
+        """Return the answer to a question; raises BackendFailure, and Locked or Unwritable.
+
+        `keep` is given the answer before anything else can fail, since it is paid for.
+        """
+        left_s = self._allowed(backend)
+        began = time.monotonic()
+        try:
+            answer = backend.ask(question, left_s)
+        except BackendFailure as failure:
+            self._note(backend, failure.usage, failure.kind)
+            if failure.kind == "timeout":
+                said = f"{failure} {self.wait.more()}"
+                raise BackendFailure(failure.kind, said, failure.usage) from failure
+            raise
+        except BaseException:
+            # Ctrl-C, the end of the process: what was begun may have been paid for. What ends us
+            # must not be replaced by a record that cannot be written, which others would survive.
+            with contextlib.suppress(RoseError):
+                cost = Usage(1, seconds=time.monotonic() - began)
+                self._note(backend, cost, "interrupted")
+            raise
+        if keep is not None:
+            keep(answer)
+        self._note(backend, answer.usage, "answer")
+        return answer
+
+    def _allowed(self, backend: Backend) -> float:
+        """Return how long an answer may take; raises BackendFailure where none may be begun."""
+        if reason := backend.hindrance():
+            raise BackendFailure("unavailable", reason)
+        if reason := left(self.store, self.settings, self.session, self.now()):
+            raise BackendFailure("spent", reason)
+        left_s = self.wait.left()
+        if left_s < self.wait.least_s:
+            reason = f"{max(left_s, 0):.1f} s are left, it needs {self.wait.least_s}."
+            raise BackendFailure("late", f"{reason} {self.wait.more()}")
+        return left_s
+
+    def _note(self, backend: Backend, usage: Usage, outcome: Outcome) -> None:
         note(
-            self._store,
-            "",
-            backend=self._backend,
+            self.store,
+            self.session,
+            backend=backend.name,
             usage=usage,
             outcome=outcome,
-            now=time.time(),
-            wait_s=self._wait_s,
+            now=self.now(),
+            wait_s=self.lock_s,
         )
 
 
@@ -96,7 +160,7 @@ def note(
     *,
     backend: str,
     usage: Usage,
-    outcome: Literal["answer", "interrupted"] | FailureKind,
+    outcome: Outcome,
     now: float,
     wait_s: float | None = None,
 ) -> None:

@@ -8,12 +8,13 @@ from dataclasses import replace
 import pytest
 
 from rose import files
-from rose.backends.base import Usage
+from rose.backends import spend
+from rose.backends.base import Answer, BackendFailure, Usage
 from rose.config import KEYS, Settings
-from rose.errors import Unwritable
-from rose.reflection import spend
+from rose.errors import Deadline, Locked, Unwritable
 from rose.values import MOST_CALLS
 from tests.factories import a_store
+from tests.fakes import a_purse, a_question, spent
 
 NOW = 1_796_083_200.0
 HOUR = 3600
@@ -49,6 +50,80 @@ def test_a_call_is_one_line_with_what_it_has_cost_and_how_it_ended(store):
         "seconds": 2.0,
         "outcome": "timeout",
     }
+
+
+class Model:
+    """A backend that does as a test says, and keeps how long it was given."""
+
+    name, forks = "claude", False
+
+    def __init__(self, does, hindrance="") -> None:
+        self.does = does
+        self.why = hindrance
+        self.given = []
+
+    def hindrance(self):
+        return self.why
+
+    def ask(self, _question, timeout_s):
+        self.given.append(timeout_s)
+        if isinstance(self.does, BaseException):
+            raise self.does
+        return self.does
+
+
+ANSWERED = Answer({"rules": []}, CALL, "m")
+
+
+def ask(store, model, tmp_path, keep=None, **limits):
+    return a_purse(store, **limits).ask(model, a_question(tmp_path), keep)
+
+
+@pytest.mark.parametrize("ends", [SystemExit, KeyboardInterrupt, Deadline])
+def test_what_ends_the_process_is_not_replaced_by_a_record_that_cannot_be_written(
+    store, tmp_path, ends
+):
+    os.makedirs(store.local)
+    with files.lock(store.spend_lock), pytest.raises(ends):
+        ask(store, Model(ends()), tmp_path)
+    with pytest.raises(ends):
+        ask(store, Model(ends()), tmp_path)
+    assert spent(store) == [(1, "interrupted")]
+
+
+def test_an_answer_is_kept_before_its_cost_is_noted(store, tmp_path):
+    kept = []
+    os.makedirs(store.local)
+    with files.lock(store.spend_lock), pytest.raises(Locked):
+        ask(store, Model(ANSWERED), tmp_path, kept.append)
+    assert kept == [ANSWERED]
+
+
+def test_a_question_has_the_time_that_is_left_and_is_not_put_without_enough(store, tmp_path):
+    model = Model(ANSWERED)
+    ask(store, model, tmp_path, left_s=3.0, least_s=3.0)
+    assert model.given == [3.0]
+    with pytest.raises(BackendFailure, match=r"2\.9 s are left, it needs 3\.0\.") as caught:
+        ask(store, model, tmp_path, left_s=2.9, least_s=3.0)
+    assert caught.value.kind == "late"
+    assert "`rose config recall.timeout_s N` gives it more." in str(caught.value)
+    assert spent(store) == [(1, "answer")]
+
+
+def test_an_answer_that_comes_too_late_names_the_setting_that_gives_it_more(store, tmp_path):
+    late = BackendFailure("timeout", "It was not done after 5 s.", CALL)
+    with pytest.raises(BackendFailure) as caught:
+        ask(store, Model(late), tmp_path)
+    said = "It was not done after 5 s. `rose config recall.timeout_s N` gives it more."
+    assert (caught.value.kind, str(caught.value), caught.value.usage) == ("timeout", said, CALL)
+    assert spent(store) == [(1, "timeout")]
+
+
+def test_what_no_time_and_no_money_mends_is_said_first(store, tmp_path):
+    model = Model(ANSWERED, "`claude` is not on PATH.")
+    with pytest.raises(BackendFailure, match="not on PATH"):
+        ask(store, model, tmp_path, left_s=0.0, least_s=1.0, spend_calls_per_day=0)
+    assert (model.given, spent(store)) == ([], [])
 
 
 def test_what_was_never_asked_is_not_recorded(store):

@@ -1,0 +1,33 @@
+"""The prompt hook in a process of its own, with limits that a busy machine keeps.
+
+A model has the time that it has with the hook's own limits. What follows it, and what comes before,
+may take a minute more.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# A prompt that asks nobody waits for {all_s}; {stuck} is what recall is busy with.
+SCRIPT = """
+import os, re, sys, time
+sys.path.append({root!r})
+from rose import hook, prompt
+hook._load_packages()
+from rose.selection import aides, serve
+real = serve.serve
+if {stuck!r}:
+    serve.serve = lambda *given, **named: eval({stuck!r})
+prompt.STDIN_S, prompt.ALL_S, prompt.LAST_S = 60, {all_s}, 60
+aides.RESERVE_S += hook.START_S + 60
+hook.START_S = -60
+os._exit(prompt.main(sys.argv[1:], os.environ))
+"""
+
+
+def words(event: str, *more: str, all_s: float = 60, stuck: str = "") -> list[str]:
+    """Return the command line that answers an event."""
+    script = SCRIPT.format(root=ROOT, all_s=all_s, stuck=stuck)
+    return [sys.executable, "-IS", "-c", script, event, *more]
