@@ -15,7 +15,7 @@ from rose.errors import Unwritable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-VERSION = 3
+VERSION = 4
 
 
 def load(path: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rose.layout import Stores
 
-VERSION = 1
+VERSION = 2
 FIELDS = (
     ("block", str),
     ("encoded", str),
