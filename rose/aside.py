@@ -77,12 +77,21 @@ class Aside:
         return {}
 
     def take(self) -> None:
-        """Tell the worker that its answer was printed, and wait until it has recorded that."""
+        """Tell the worker that its answer was printed, which it then records by itself."""
         if self._is_heard:
-            os.write(self._down, TAKEN)
+            try:
+                os.write(self._down, TAKEN)
+            except BrokenPipeError:
+                self.problem = self.problem or "it ended before its record"
+
+    def wait(self) -> None:
+        """Wait until the worker has recorded what was printed."""
+        if self._is_heard:
             while self._hear() is not None:
                 pass
-            os.waitpid(self._child, 0)
+            # From here on its number may be another's.
+            child, self._child = self._child, 0
+            os.waitpid(child, 0)
 
     def stop(self) -> None:
         """End the work, without waiting for the end."""
@@ -142,9 +151,10 @@ def _let_go(*ours: int) -> None:
 
 
 def _on_end(do: Callable[..., None]) -> None:
-    from _signal import SIGTERM, signal
+    from _signal import SIGINT, SIGTERM, signal
 
     signal(SIGTERM, do)
+    signal(SIGINT, do)
 
 
 def _end_at_last() -> None:

@@ -294,5 +294,6 @@ def _put(store: Store, name: str, value: str | list[str] | None) -> None:
             kept[leaf] = value
         # The key may also stand with its dot at the top level, where it would go on to hold.
         newline = "\r\n" if "\r\n" in current else "\n"
-        changed = frontmatter.edit_header(current, {section: kept or None, name: None}, newline)
+        changes = {section: kept or None, name: None}
+        changed = frontmatter.edit_header(current, changes, newline, store.config)
         files.replace(store.config, changed, follow=store.base)

@@ -14,7 +14,7 @@ from rose import recovery, yamltext
 from rose.findings import Finding, Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 # What is found of a header that YAML refuses and that was read line by line.
 RECOVERED = "frontmatter-recovered"
@@ -194,7 +194,8 @@ def _plain(reason: str) -> str:
 def _read_entries(yaml: Any, root: Any, end: int) -> Iterator[Entry]:
     seen: set[str] = set()
     starts = [key.start_mark.line for key, _ in root.value]
-    for (key, node), last in zip(root.value, [*starts[1:], end], strict=True):
+    ends = [*starts[1:], end][: len(starts)]
+    for (key, node), last in zip(root.value, ends, strict=True):
         name = str(key.value)
         if name in seen:
             raise _Broken(
@@ -226,7 +227,7 @@ def edit(text: str, changes: Mapping[str, Any], where: str = "text") -> str:
     """Return the text with the named top-level keys set, or deleted where None.
 
     Everything else keeps its bytes: order, comments, unknown keys, BOM, line ends, body.
-    Raises Refused where the header cannot be read exactly.
+    Raises Refused where the header cannot be read exactly, or one key not be changed alone.
     """
     document = split(text)
     findings: list[Finding] = []
@@ -237,15 +238,18 @@ def edit(text: str, changes: Mapping[str, Any], where: str = "text") -> str:
         findings = load(document.header, where, first_line=2)[1]
     if conflict is not None or findings:
         raise Refused([conflict] if conflict is not None else findings)
-    header = edit_header(document.header or "", changes, document.newline)
+    header = edit_header(document.header or "", changes, document.newline, where)
     if document.header is None:
         fence = "---" + document.newline
         return document.bom + fence + header + fence + document.body
     return document.bom + document.opening + header + document.closing + document.body
 
 
-def edit_header(header: str, changes: Mapping[str, Any], newline: str) -> str:
-    """Return a YAML mapping with its named keys set; the header must be readable."""
+def edit_header(header: str, changes: Mapping[str, Any], newline: str, where: str) -> str:
+    """Return a YAML mapping with its named keys set; the header must be readable.
+
+    Raises Refused where the other keys would not stay what they are.
+    """
     lines = header.split("\n")
     if not lines[-1]:
         lines.pop()
@@ -261,7 +265,28 @@ def edit_header(header: str, changes: Mapping[str, Any], newline: str) -> str:
     for key, value in changes.items():
         if key not in entries and value is not None:
             lines.extend(yamltext.entry(key, value, newline).split("\n")[:-1])
-    return "\n".join(lines) + "\n" if lines else ""
+    edited = "\n".join(lines) + "\n" if lines else ""
+    _refuse_loss(entries.values(), changes, edited, where)
+    return edited
+
+
+def _refuse_loss(
+    before: Iterable[Entry], changes: Mapping[str, Any], edited: str, where: str
+) -> None:
+    """Raise Refused unless an edited header says what it said and what was set."""
+    now, findings = load(edited, where)
+    put = {key for key, value in changes.items() if value is not None}
+    kept = {entry.key: entry.value for entry in before if entry.key not in changes}
+    rest = {key: value for key, value in now.items() if key not in put}
+    if not findings and rest == kept and put <= now.keys():
+        return
+    fault = Finding(
+        "frontmatter-not-editable",
+        where,
+        "No single key can be changed here without damage to the rest, so all stays as it is.",
+        "Write each key on lines of its own, with no braces around them, and try again.",
+    )
+    raise Refused([fault])
 
 
 def _without_trailing_comments(lines: list[str], first: int, last: int) -> int:

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rose import aside
-    from rose.config import Settings
+    from rose.backends.options import Options
     from rose.selection import aides
+    from rose.store.lessons import Holding
 
 MAX_LOG_BYTES = 1 << 20
 MOST_PROBLEM_CHARS = 500
@@ -183,19 +184,21 @@ def recall(
     given before. The hook waits no longer where this process is ended.
     """
     prompt = wire.text_of(turn.payload, "prompt")
-    if not prompt.strip():
+    held = _options(turn)
+    # Where it depends on whom a person trusts, the layer was compiled without knowing.
+    if not prompt.strip() or (held and held.settings.recall_selector == "agent"):
         line.answer({})
         return
-    _load_packages()
+    # First of all: what follows may take longer than the prompt waits so far.
+    who = _aides(turn, held, str(layer["block"]), line) if held and held.is_trusted else None
+    from rose.selection import serve
     from rose.store import lessons
 
-    store = turn.stores.first()
-    holdings = [lessons.hold(one) for one in turn.stores.present()]
-    who = _aides(turn, [one.settings for one in holdings], str(layer["block"]), line)
-    from rose.selection import serve
-
+    holdings: list[Holding] = []
+    stores = turn.stores.present()
     name, at = wire.session_of(turn.payload), session.now()
     try:
+        holdings = [lessons.hold(one) for one in stores]
         given = serve.serve(
             holdings,
             prompt,
@@ -207,26 +210,33 @@ def recall(
             aides=who,
         )
         encoded = given.beside(str(layer["encoded"]) if is_due else "")
-        said = {"encoded": encoded, "said": given.notice, "problem": given.problem}
-        is_printed = line.answer(said)
+        told = {"encoded": encoded, "said": given.notice, "problem": given.problem}
+        is_printed = line.answer(told)
     except SystemExit:
+        # Reading them keeps them for the next prompt.
+        holdings = holdings or [lessons.hold(one) for one in stores]
         serve.record_unserved(holdings, prompt, session_id=name, at=at)
         raise
     if is_printed:
-        given.write(store, turn.note_path(store), turn.event, turn.agent())
+        given.write(stores[0], turn.note_path(stores[0]), turn.event, turn.agent())
 
 
-def _aides(
-    turn: wire.Turn, known: Sequence[Settings], block: str, line: aside.Line
-) -> aides.Aides | None:
-    """Return whom recall asks besides the record, None where a person has set nobody."""
-    if not any(map(_asks, known)):
+def _options(turn: wire.Turn) -> Options | None:
+    """Return the settings that hold, None where no store says anything of whom recall asks."""
+    _load_packages()
+    from rose import config
+
+    read = (config.read(one)[0] for one in turn.stores.present())
+    said = {(one.recall_selector, one.recall_judge, one.recall_timeout_s) for one in read}
+    if said == {("embedded", "off", LEAST_WAIT_S)}:
         return None
     from rose.backends import options
 
-    held = options.options_of(turn.stores, turn.environ)
-    if not held.is_trusted:
-        return None
+    return options.options_of(turn.stores, turn.environ)
+
+
+def _aides(turn: wire.Turn, held: Options, block: str, line: aside.Line) -> aides.Aides:
+    """Have the prompt wait as long as is set, and return whom recall asks besides the record."""
     # How long other hosts wait was never tried.
     most_s = held.settings.recall_timeout_s if turn.host in wire.READABLE else LEAST_WAIT_S
     end = turn.began + most_s - START_S
@@ -242,12 +252,6 @@ def _aides(
         lambda: end - time.monotonic(),
     )
     return aides.named(held, turn.environ, scene, turn.stores.first())
-
-
-def _asks(settings: Settings) -> bool:
-    """Tell whether a store would have a prompt wait longer, or for somebody."""
-    is_longer = settings.recall_timeout_s > LEAST_WAIT_S
-    return is_longer or settings.recall_selector == "fork" or settings.recall_judge != "off"
 
 
 def _load_packages() -> None:

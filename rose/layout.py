@@ -62,21 +62,6 @@ class Store:
         self.search_lock = local + "search.lock"
 
     @property
-    def caches(self) -> tuple[str, ...]:
-        """Return the files that only save time."""
-        return (
-            self.lessons_cache,
-            self.rules_cache,
-            self.ledger_cache,
-            self.standings_cache,
-            self.costs_cache,
-            self.words_cache,
-            self.selection_cache,
-            self.search_state,
-            self.search,
-        )
-
-    @property
     def lessons_changes(self) -> str:
         """Return the file of what changed since the cache of lessons was written."""
         return self.local + "/lessons.changes.json"

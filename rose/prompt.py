@@ -30,7 +30,6 @@ DEFAULT_HOST = "claude-code"
 # In every hook that its person did not put into this very project.
 IF_TRUSTED = "--if-trusted"
 
-
 # The one call of this process, for the last moment.
 _running: list[wire.Turn] = []
 
@@ -39,16 +38,19 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     """Answer one event; always 0."""
     if environ.get("ROSE_CHILD") or environ.get("ROSE_OFF", "0") not in ("", "0"):
         return 0
-    event, host = _words(arguments)
-    turn = wire.Turn(event, host, environ)
+    turn = wire.Turn(*_words(arguments), environ)
     turn.needs_trust = IF_TRUSTED in arguments
     turn.out = _take_stdout()
     _running[:] = [turn]
     try:
-        _run(turn)
-    except Deadline:
-        # Caught out here, since it may ring while an exception is being handled in there.
-        _fall_back(turn, "the deadline came first; the last compiled layer holds", late=True)
+        try:
+            _run(turn)
+        except Deadline:
+            # Caught out here, since it may ring while an exception is being handled in there.
+            _fall_back(turn, "the deadline came first; the last compiled layer holds", late=True)
+    except KeyboardInterrupt:
+        # The host broke it off and reads no further.
+        pass
     _set_alarm(0)
     return 0
 
@@ -105,17 +107,12 @@ def _set_alarm(seconds: float, ring: Callable[..., None] | None = None) -> None:
     """Raise Deadline after some seconds, or call `ring`; 0 takes the alarm back."""
     try:
         # The built-in half of `signal`, whose other half loads enum.
-        from _signal import (  # type: ignore[import-not-found]
-            ITIMER_REAL,
-            SIGALRM,
-            setitimer,
-            signal,
-        )
+        import _signal  # type: ignore[import-not-found]
     except ImportError:
         # No interval timers on this platform: the host's own timeout has to do.
         return
-    signal(SIGALRM, ring or _ring)
-    setitimer(ITIMER_REAL, seconds)
+    _signal.signal(_signal.SIGALRM, ring or _ring)
+    _signal.setitimer(_signal.ITIMER_REAL, seconds)
 
 
 def _ring(*_: object) -> None:
@@ -250,10 +247,15 @@ def send(
         more.hear(_set_alarm)
         encoded, said = more.encoded or encoded, more.said
     turn.write(wire.document(turn.event, encoded, turn.host, said))
+    if more is not None:
+        more.take()
     if path is not None and is_due:
         files.append_line(path, session.sent_line(turn.event, turn.agent(), layer))
     if more is not None:
         more.end(path)
+        if more.is_late:
+            # The log has a share of its own, for what it loads.
+            _set_alarm(LAST_S, _leave)
         if more.problem:
             _log(turn, f"recall: {more.problem}")
 
@@ -266,7 +268,13 @@ def _fall_back(turn: wire.Turn, problem: str, *, late: bool = False) -> None:
         store = turn.stores.first()
         layer = compiled.read(store.layer)
         if layer is not None and turn.opens() and not turn.printed:
-            send(turn, store, layer, said=f"rose: degraded, {problem}")
+            said = f"rose: degraded, {problem}"
+            if not late:
+                from rose import recalled
+
+                said = recalled.for_person(said)
+                _set_alarm(LAST_S, _leave)
+            send(turn, store, layer, said=said)
     except Exception as error:  # noqa: BLE001 - nothing is left to fall back to
         problem = f"{problem}; {type(error).__name__}: {error}"
     _log(turn, problem)

@@ -22,7 +22,7 @@ MOST_S = 8
 class Recalled:
     """What goes out with the layer: the whole text as JSON, empty for the layer alone.
 
-    `said` is what the person is told, `problem` what failed.
+    `said` is what the person is told, `problem` what failed, `is_late` that it was given up.
     """
 
     def __init__(
@@ -40,6 +40,7 @@ class Recalled:
             hook.recall(turn, layer, notes, line, is_due=is_due, is_kept=is_kept)
 
         self.encoded = self.said = self.problem = ""
+        self.is_late = False
         self._turn = turn
         self._told = [line["said"] for line in notes if "said" in line]
         self._kind = ""
@@ -61,6 +62,7 @@ class Recalled:
 
     def _give_up(self) -> None:
         self._aside.stop()
+        self.is_late = True
         waited_s = time.monotonic() - self._turn.began
         more = ""
         if self._turn.host in wire.READABLE and waited_s < MOST_S - 1:
@@ -72,16 +74,33 @@ class Recalled:
         self.problem, self.encoded = f"{problem}; the layer went alone", ""
         self._kind = "" if kind in self._told else kind
         self.said = f"rose: degraded, recall gave nothing: {problem}" if self._kind else ""
+        if self.said and not self.is_late:
+            self.said = for_person(self.said)
+
+    def take(self) -> None:
+        """Have what was printed recorded, directly after it was."""
+        self._aside.take()
 
     def end(self, note: str | None) -> None:
-        """Have what was printed recorded, once it was."""
+        """Note what the person was told, and wait for the record."""
         if self._kind and note is not None:
             now, agent = session.now(), self._turn.agent()
             row = {"v": session.VERSION, "at": now, "agent": agent, "said": self._kind}
             files.append_line(note, files.dump_json(row))
         try:
-            self._aside.take()
+            self._aside.wait()
         except Deadline:
             # It records what was printed without us.
             return
         self.problem = self.problem or self._aside.problem
+
+
+def for_person(words: str) -> str:
+    """Return words that may quote an error as one line without secrets; never raises."""
+    try:
+        from rose import redact
+        from rose import text as texts
+
+        return redact.beginning(texts.clean_line(words), wire.MOST_SAID_CHARS)
+    except Exception:  # noqa: BLE001 - the layer does not depend on it
+        return "rose: degraded"

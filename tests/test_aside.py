@@ -46,8 +46,41 @@ def test_what_was_printed_is_recorded_before_the_hook_ends(folder, out, alarm):
     assert aside.answer(alarm) == {"encoded": "x" * 100_000}
     assert os.listdir(folder) == []
     aside.take()
+    aside.wait()
     assert os.listdir(folder) == ["True"]
     assert aside.problem == ""
+
+
+def test_what_was_printed_is_recorded_without_anybody_waiting(folder, out, alarm):
+    def work(line):
+        (folder / str(line.answer({}))).touch()
+
+    aside = Aside(work, out)
+    aside.answer(alarm)
+    aside.take()
+    os.waitpid(aside._child, 0)
+    assert os.listdir(folder) == ["True"]
+
+
+def test_a_worker_that_has_ended_is_never_stopped(out, alarm):
+    aside = Aside(lambda line: line.answer({}) and None, out)
+    aside.answer(alarm)
+    aside.take()
+    aside.wait()
+    # Its number may be another's by now.
+    aside.stop()
+
+
+def test_a_worker_that_ends_before_its_record_is_a_problem(out, alarm):
+    def work(line):
+        line._tell({"answer": {}})
+
+    aside = Aside(work, out)
+    aside.answer(alarm)
+    os.waitid(os.P_PID, aside._child, os.WEXITED | os.WNOWAIT)
+    aside.take()
+    aside.wait()
+    assert aside.problem == "it ended before its record"
 
 
 def test_what_nobody_takes_is_told_to_the_worker(folder, out, alarm):
@@ -80,6 +113,7 @@ def test_a_worker_that_fails_after_its_answer_says_so_too(out, alarm):
     aside = Aside(work, out)
     assert aside.answer(alarm) == {"said": "a"}
     aside.take()
+    aside.wait()
     assert aside.problem == "OSError: the disk is full"
 
 
@@ -103,7 +137,7 @@ def test_an_alarm_rings_whatever_the_worker_is_busy_with(out, alarm):
 
 
 def test_a_worker_may_have_the_hook_wait_longer(out, alarm):
-    before = signal.getsignal(signal.SIGTERM)
+    before, on_interrupt = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
 
     def work(line):
         line.wait_until(time.monotonic() + 60)
@@ -116,7 +150,9 @@ def test_a_worker_may_have_the_hook_wait_longer(out, alarm):
         assert aside.answer(alarm) == {"said": "late"}
     finally:
         signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGINT, on_interrupt)
     aside.take()
+    aside.wait()
 
 
 def test_a_worker_that_is_stopped_may_still_write_down_what_it_did(tmp_path, out, alarm):

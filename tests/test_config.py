@@ -176,6 +176,16 @@ def test_a_bad_value_is_refused_and_nothing_is_written(store, name, text):
     assert not os.path.exists(store.config)
 
 
+@pytest.mark.parametrize("text", ["{}", '{git: {commit: "auto"}, recall: {serve: pointers}}\n'])
+def test_a_file_in_braces_is_read_and_not_rewritten(store, text):
+    write(store, text)
+    assert config.read(store)[1] == []
+    with pytest.raises(Refused) as refused:
+        config.set_value(store, "recall.serve", "bodies")
+    assert [one.where for one in refused.value.findings] == [store.config]
+    assert content(store) == text
+
+
 def test_a_file_that_cannot_be_read_is_not_rewritten(store):
     write(store, "routing: [\nunclosed\n")
     with pytest.raises(Refused):

@@ -95,6 +95,40 @@ def test_an_edit_gives_a_bare_text_its_frontmatter():
     assert frontmatter.edit("# T\n", {"status": "archived"}) == "---\nstatus: archived\n---\n# T\n"
 
 
+@pytest.mark.parametrize("header", ["{}", "{ }  # none", "{\n}"])
+def test_braces_without_a_key_are_no_fields(header):
+    assert frontmatter.read(f"---\n{header}\n---\nb\n", "a.md") == ({}, "b\n", [])
+    assert frontmatter.load(header, "a.yaml") == ({}, [])
+
+
+@pytest.mark.parametrize(
+    ("header", "changes"),
+    [
+        ("{}", {"status": "archived"}),
+        ("{title: X, tags: [a]}", {"status": "archived"}),
+        ("{title: X, tags: [a]}", {"title": "Y"}),
+        ("{title: X, tags: [a]}", {"title": None}),
+        ("{title: X, tags: [a]}", {"tags": ["b"]}),
+        ("{title: X, tags: [a]}", {"tags": None}),
+        ("{title: X,\n status: active,\n tags: [a]}", {"status": "archived"}),
+        ("{title: X,\n status: active}", {"title": "Y"}),
+        ("{title: X,\n status: active}", {"status": None}),
+        ("title: X\n...", {"status": "archived"}),
+    ],
+)
+def test_an_edit_that_would_damage_other_keys_is_refused(header, changes):
+    with pytest.raises(Refused) as refused:
+        frontmatter.edit(f"---\n{header}\n---\nx\n", changes, "a.md")
+    [fault] = refused.value.findings
+    assert (fault.rule, fault.where) == ("frontmatter-not-editable", "a.md")
+
+
+def test_an_edit_keeps_a_value_in_braces_of_another_key():
+    text = "---\na: {b: c}\nd: [e,\n  f]\ng: h\n---\n"
+    assert frontmatter.edit(text, {"g": "i"}) == text.replace("g: h", "g: i")
+    assert frontmatter.edit(text, {"d": None}) == "---\na: {b: c}\ng: h\n---\n"
+
+
 def test_an_edit_of_a_header_that_yaml_refuses_is_refused():
     with pytest.raises(Refused):
         frontmatter.edit("---\na: b: c\n---\n", {"x": "y"})

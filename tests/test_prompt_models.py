@@ -265,6 +265,20 @@ def test_where_the_working_agent_selects_nothing_is_served(store, where):
     assert trace.latest(store, 9) == []
 
 
+def test_the_home_stores_agent_is_outdone_by_a_store_that_is_trusted_alone(store):
+    home = layout.home_store(os.environ)
+    os.makedirs(home.routing)
+    config.set_value(home, "recall.selector", "agent")
+    settle(store, "recall.selector", "embedded")
+    assert "db.md, whole" in hook(store)[0]
+    trust.remove(store, os.environ)
+    injected, said = hook(store, session_id="s2")
+    assert injected.startswith(LAYER)
+    assert (pack.TITLE in injected, said) == (False, "")
+    trust.add(store, os.environ)
+    assert "db.md, whole" in hook(store, session_id="s3")[0]
+
+
 def test_a_judge_orders_and_filters_what_a_prompt_is_served(store, tmp_path):
     environ = a_program(tmp_path, "judge", JUDGE)
     settle(store, "recall.judge", "command", "reflection.command", "judge", "recall.timeout_s", "8")

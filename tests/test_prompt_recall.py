@@ -288,8 +288,15 @@ def test_whatever_recall_is_busy_with_the_layer_goes_at_the_deadline(store, stuc
     assert hook(told(store)).startswith(pack.TITLE)
 
 
-def test_a_prompt_that_could_wait_no_longer_is_on_record(store):
-    printed_by(told(store), all_s=1.5, stuck="time.sleep(60)")
+# Searching, and reading the lessons before it.
+WHERE = pytest.mark.parametrize("where", ["serve.serve", "lessons.hold"])
+
+
+@WHERE
+def test_a_prompt_that_could_wait_no_longer_is_on_record(store, where):
+    refresh.everything(layout.Stores(store, None, ""))
+    once = "(len(calls) == 1 and time.sleep(60)) or real(*given, **named)"
+    printed_by(told(store), all_s=1.5, stuck=once, where=where)
     # Whoever worked for the hook ends after it.
     while not records(store):
         time.sleep(0.01)
@@ -301,12 +308,49 @@ def test_a_prompt_that_could_wait_no_longer_is_on_record(store):
     )
 
 
-def test_a_person_may_have_a_prompt_wait_longer_for_recall_alone(store):
+@WHERE
+def test_a_person_may_have_a_prompt_wait_longer_for_recall_alone(store, where):
     late = "time.sleep(3) or real(*given, **named)"
     serve(store, "bodies", "  timeout_s: 8")
     refresh.everything(layout.Stores(store, None, ""))
-    assert "db.md, whole" in injected_by(printed_by(told(store), all_s=1.5, stuck=late))
+    assert "db.md, whole" in injected_by(
+        printed_by(told(store), all_s=1.5, stuck=late, where=where)
+    )
     assert log(store) == []
+
+
+@pytest.mark.parametrize("seconds", [2, 8])
+def test_a_prompt_that_a_person_interrupts_ends_without_a_word(store, seconds):
+    serve(store, "bodies", f"  timeout_s: {seconds}")
+    assert printed_by(told(store), stuck="time.sleep(1) or os.kill(os.getppid(), 2)") == b""
+
+
+def test_what_went_out_is_on_record_though_the_note_of_the_layer_could_not_be_written(store):
+    answered(told(store, prompt="zebra"))
+    [note] = os.scandir(store.sessions)
+    os.rename(note.path, store.sessions + ".moved")
+    # Read through a link, and never written through one.
+    os.symlink(store.sessions + ".moved", note.path)
+    assert process(told(store, prompt="zebra", agent_id="a1")).startswith(LAYER)
+    while len(records(store)) < 2:
+        time.sleep(0.01)
+    assert any("not written" in line for line in log(store))
+
+
+@pytest.mark.parametrize(
+    ("where", "began"),
+    [("serve.serve", "recall gave nothing: "), ("hook.rebuild", "")],
+)
+def test_what_a_failure_quotes_is_one_line_without_secrets_to_the_person(store, where, began):
+    refresh.everything(layout.Stores(store, None, ""))
+    if not began:
+        # The last compiled layer is stale, and holds where no other can be made.
+        serve(store, "off")
+        os.utime(store.config, (1, 1))
+    quoted = f"(0 for _ in ()).throw(ValueError({'a ' + KEY + chr(0x202E) + chr(10) + 'b'!r}))"
+    printed = printed_by(told(store), stuck=quoted, where=where)
+    assert injected_by(printed).startswith(LAYER)
+    assert told_person(printed) == f"rose: degraded, {began}ValueError: a [redacted:aws-key] b"
 
 
 def test_half_a_character_in_a_prompt_costs_nothing(store):

@@ -15,7 +15,7 @@ from rose.config import KEYS, Settings
 from rose.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from rose.layout import Store, Stores
 
@@ -27,8 +27,9 @@ ENVIRONMENT = {
 }
 # An untrusted store may still choose among the programs that this person has set up.
 CHOICE = "reflection.backend"
+SELECTOR, AGENT = "recall.selector", "agent"
 GUARDED = (
-    "recall.selector",
+    SELECTOR,
     "recall.judge",
     "recall.timeout_s",
     "reflection.timeout_s",
@@ -78,6 +79,10 @@ def options_of(stores: Stores, environ: Mapping[str, str]) -> Options:
         chosen |= _fields(_said(home))
     if own is not None and is_trusted:
         chosen |= _fields(_said(own))
+    if agent_selects(stores.present(), lambda store: store is not own or is_trusted):
+        chosen[KEYS[SELECTOR].field] = AGENT
+        if withheld.get(SELECTOR) == AGENT:
+            del withheld[SELECTOR]
     if any(fault.rule != "config-unknown" for fault in faults):
         # Who set a value that cannot be read may have meant that nobody is asked.
         chosen[KEYS[CHOICE].field] = "offline"
@@ -93,6 +98,21 @@ def options_of(stores: Stores, environ: Mapping[str, str]) -> Options:
         tuple(findings),
         is_trusted=own is None or is_trusted,
     )
+
+
+def agent_selects(stores: Sequence[Store], trusts: Callable[[Store], bool]) -> bool:
+    """Tell whether the working agent selects by itself, so that no prompt is served.
+
+    Any store may say so, the nearest first, trusted or not: it only gives less. One that a person
+    trusts, and that names another selector, has the last word over those behind it.
+    """
+    for store in stores:
+        named = config.overrides(store).get(SELECTOR)
+        if named == AGENT:
+            return True
+        if named and trusts(store):
+            return False
+    return False
 
 
 def _is_trusted(store: Store, environ: Mapping[str, str]) -> bool:

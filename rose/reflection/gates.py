@@ -16,7 +16,7 @@ from rose.routing import features
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rose.reflection.offline import Ground
+    from rose.reflection.offline import Ground, Seed
     from rose.reflection.ties import Now
     from rose.routing.cases import Case
     from rose.store.lessons import Lesson
@@ -73,9 +73,10 @@ def _gate(lesson: Lesson, now: Now, case: Case, ground: Ground) -> Gate:
         return Gate(lesson.id, "offered", offering[0].id)
     if lesson.id in ground.found:
         return Gate(lesson.id, "found")
-    if not any(True for _ in offline.seeds(lesson, now, ground)):
+    seeds = list(offline.seeds(lesson, now, ground))
+    if not seeds:
         return Gate(lesson.id, _untied(lesson, now, ground))
-    return _standing(lesson, case, ground)
+    return _standing(seeds, now, case, ground)
 
 
 def _untied(lesson: Lesson, now: Now, ground: Ground) -> Name:
@@ -98,8 +99,9 @@ def _untied(lesson: Lesson, now: Now, ground: Ground) -> Name:
     return "unnamed" if set(sure).isdisjoint(sayable) else "turned-down"
 
 
-def _standing(lesson: Lesson, case: Case, ground: Ground) -> Gate:
-    """Return what forbids a rule that the record would bear."""
+def _standing(seeds: Sequence[Seed], now: Now, case: Case, ground: Ground) -> Gate:
+    """Return what forbids a rule that the record would bear for the lesson of some seeds."""
+    lesson = seeds[0].lesson
     live = [rule for rule in ground.rules if rule.effect == "prefer" and offline.is_live(rule)]
     there = offline.covering(live, lesson.path)
     waiting = [rule for rule in there if rule.status == "proposed"]
@@ -108,6 +110,9 @@ def _standing(lesson: Lesson, case: Case, ground: Ground) -> Gate:
         return Gate(lesson.id, "standing", met[0].id)
     if waiting:
         return Gate(lesson.id, "waiting", waiting[0].id)
-    if any(offline.is_worded_by_code(rule) for rule in there):
-        return Gate(lesson.id, "best", there[0].id)
+    ours = [rule for rule in there if offline.is_worded_by_code(rule)]
+    if ours:
+        # A wider condition that is worth more was turned down, as another rule has it.
+        is_taken = any(offline.wider(ours[0], seed, now, ground) for seed in seeds)
+        return Gate(lesson.id, "taken") if is_taken else Gate(lesson.id, "best", ours[0].id)
     return Gate(lesson.id, "taken" if offline.can_be_named(lesson, ground) else "unnamed")

@@ -212,13 +212,20 @@ def _best_match(seed: Seed, now: Now, ground: Ground, kept: Sequence[str] = ()) 
     return (*before, *(one for one in match if one not in before))
 
 
-def _wider_match(rule: Rule, seed: Seed, now: Now, ground: Ground) -> Operation | None:
+def wider(rule: Rule, seed: Seed, now: Now, ground: Ground) -> tuple[str, ...] | None:
+    """Return the match that would be worth more to a rule than its own, None without one."""
     match = _best_match(seed, now, ground, rule.match)
-    when = features.when_from_match(match)
     lesson = seed.lesson.id
+    is_better = now.claim(lesson, match).worth > now.claim(lesson, rule.match).worth
+    return match if is_better else None
+
+
+def _wider_match(rule: Rule, seed: Seed, now: Now, ground: Ground) -> Operation | None:
+    match = wider(rule, seed, now, ground)
     # The file is not changed for nothing.
-    if now.claim(lesson, match).worth <= now.claim(lesson, rule.match).worth:
+    if match is None:
         return None
+    when = features.when_from_match(match)
     if _same_condition(when, [one for one in ground.rules if one != rule]):
         return None
     lessons = (seed.lesson,)

@@ -7,6 +7,7 @@ name that was seen. Nothing counts that does not stand in the transcript as it w
 from __future__ import annotations
 
 import contextlib
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from rose.errors import Unwritable
@@ -48,7 +49,9 @@ class Recalls:
         # A lesson is named by its path, which of one that is gone ends as its id most likely did.
         looked_for = (one for row in rows for one in items(row, "candidates"))
         once = dict.fromkeys(str(one.get("node")) for one in looked_for)
-        self._gone = {node: f"{node}.md" for node in once if node not in self._numbers}
+        gone = (node for node in once if node not in self._numbers)
+        # Before it may stand a folder or a sign, but no rest of another name.
+        self._gone = {node: re.compile(rf"(?<![\w.-]){re.escape(node)}\.md") for node in gone}
         self._unresolved: dict[str, None] = {}
 
     def arrive(self, text: str) -> Iterator[Arrived]:
@@ -68,8 +71,8 @@ class Recalls:
         for number, path in self._names.items():
             if path in text:
                 self._cited[number] = None
-        for node, path in self._gone.items():
-            if path in text:
+        for node, named in self._gone.items():
+            if named.search(text):
                 self._unresolved[node] = None
 
     def unresolved(self) -> list[str]:

@@ -19,10 +19,10 @@ def checks(around: Around) -> Iterator[Check]:
     held = options.options_of(around.stores, around.environ)
     settings = held.settings
     if settings.recall_selector == "agent":
-        yield Check("recall", "ok", "the working agent selects by itself; no prompt is served")
-        return
-    by = f"selector {settings.recall_selector}, judge {settings.recall_judge}"
-    said = f"{settings.recall_serve}; {by}, at most {settings.recall_timeout_s} s"
+        said = "the working agent selects by itself; no prompt is served"
+    else:
+        by = f"selector {settings.recall_selector}, judge {settings.recall_judge}"
+        said = f"{settings.recall_serve}; {by}, at most {settings.recall_timeout_s} s"
     yield Check("recall", "ok", said)
     for lack in aides.lacks(held, around.environ):
         yield Check("recall", "note", lack)

@@ -10,7 +10,8 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from rose import config, files, layout, racy
+from rose import files, layout, racy
+from rose.backends import options
 from rose.errors import Unwritable
 from rose.routing import compiled
 from rose.routing.survey import Ground, Survey, survey
@@ -56,14 +57,14 @@ def compile_layer(stores: Stores, grounds: Sequence[Ground], *, exact: bool) -> 
 def _recall(grounds: Sequence[Ground]) -> str:
     """Return what a prompt is given beside the layer; `off` loads nothing more for it.
 
-    The nearest store that names a selector says whether that is the agent. Trusted or not: it is
-    only given less by that.
+    Whom a person trusts shows in no stamp. So each store counts as trusted, and the prompt that
+    is to be served asks again.
     """
     settings = grounds[0].settings
-    named = (config.overrides(ground.store).get("recall.selector") for ground in grounds)
     is_on = settings.routing_enabled and settings.recall_max_tokens > 0
-    is_on = is_on and next(filter(None, named), "") != "agent"
-    return settings.recall_serve if is_on else "off"
+    if not is_on or options.agent_selects([one.store for one in grounds], lambda _: True):
+        return "off"
+    return settings.recall_serve
 
 
 def _watched(grounds: Sequence[Ground]) -> list[str]:

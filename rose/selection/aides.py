@@ -83,7 +83,7 @@ def lacks(options: Options, environ: Mapping[str, str]) -> list[str]:
     """Return what keeps the settings of recall from having an effect at a prompt, in sentences."""
     settings = options.settings
     if settings.recall_selector == "agent":
-        return []
+        return [*filter(None, [options.why_withheld("recall.selector")])]
     model = settings.recall_judge not in ("off", judge_local.NAME)
     asks = model or settings.recall_selector == fork.NAME
     found = [options.why_withheld("recall.")]

@@ -226,10 +226,12 @@ def likeness(rule: Rule, kinds: Sequence[str], words: frozenset[str]) -> float:
     """Return how far a task meets a rule's condition: a match does or does not.
 
     Of a condition in words it is the share of them that the task says, which is a likeness of
-    words and no judgement.
+    words and no judgement. One that says what a task is not is met by none.
     """
     if rule.match:
         return float(featuring.features_meet(rule.match, kinds))
+    if _TURNED.search(rule.when):
+        return 0.0
     said = _said(rule)
     share = len(said & words) / len(said) if said else 0.0
     return share if share >= LEAST_LIKENESS else 0.0

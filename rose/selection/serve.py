@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from rose.selection.trace import Record
     from rose.store.lessons import Holding
 
+# What was served, or not, without all that it should have rested on.
+LACKING = "lacking"
+
 
 @dataclass(frozen=True, slots=True)
 class Served:
@@ -45,7 +48,7 @@ class Served:
     def write(self, store: Store, note: str | None, event: str, agent: str | None) -> None:
         """Note for the session what was served, and write the record; raises Unwritable."""
         given = {str(one["node"]): one["version"] for one in self.record.admitted}
-        said = _news(self.record) if self.notice else ""
+        said = _news(self.record, self.problem) if self.notice else ""
         if note is not None and (given or said):
             row = {"v": session.VERSION, "at": self.record.at, "event": event, "agent": agent}
             more = {**({"said": said} if said else {}), **({"served": given} if given else {})}
@@ -108,17 +111,19 @@ def record_unserved(holdings: Sequence[Holding], prompt: str, *, session_id: str
 
 def notice_of(record: Record, problem: str, told: Collection[str]) -> str:
     """Return what the person is told: each kind of failure and of nothing once a session."""
-    kind, row = _news(record), record.as_json()
+    kind, row = _news(record, problem), record.as_json()
     if not kind or kind in told:
         return ""
-    if record.failure == kind:
+    if kind == LACKING:
+        words = f"rose: {problem}"
+    elif record.failure == kind:
         words = f"rose: {outcome.said(row)}; {problem}"
     else:
         words = f"rose: nothing is served: {outcome.said(row)}; `rose trace {record.id}`"
     return redact.redact(texts.clean_line(words))
 
 
-def _news(record: Record) -> str:
+def _news(record: Record, problem: str) -> str:
     """Return the kind of failure, or of nothing that a person does not expect, else nothing.
 
     Where the session holds some of it nothing is lacking, and a prompt may be a mere "yes".
@@ -126,6 +131,8 @@ def _news(record: Record) -> str:
     kind = outcome.of(record.as_json())
     if kind == "failed":
         return str(record.failure)
+    if problem:
+        return LACKING
     holds_some = any(one["shown"] == "held" for one in record.selected)
     return kind if kind == "not-found" or (kind == "excluded" and not holds_some) else ""
 

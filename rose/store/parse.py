@@ -144,13 +144,12 @@ def header(text: str) -> tuple[dict[str, Any], str, list[Finding]]:
 
 
 def described(header: str) -> str:
-    """Return what a header says of its lesson, for words to be looked for: title, gist and tags.
+    """Return what a header says of its lesson, for words to be looked for: `_SAYS`, in order.
 
     It need not be YAML, and nothing else in it is about the lesson.
     """
     fields = recovery.likely(header, _SAYS)
-    gist = fields.get("gist") or fields.get("description")
-    told = filter(None, (fields.get("title"), gist, fields.get("tags")))
+    told = filter(None, map(fields.get, _SAYS))
     return "\n".join(" ".join(x) if isinstance(x, list) else x for x in told)
 
 

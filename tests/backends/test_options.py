@@ -206,3 +206,31 @@ def test_a_config_that_cannot_be_read_asks_nobody(project, text):
     trust.add(project, os.environ)
     files.replace(project.config, text)
     assert options(project).settings.reflection_backend == "offline"
+
+
+@pytest.mark.parametrize(
+    ("own", "is_trusted", "others"),
+    [
+        ("agent", False, ("embedded", "agent")),
+        ("agent", True, ("fork", "agent")),
+        ("", False, ("agent", "agent")),
+        ("embedded", False, ("agent", "agent")),
+        ("fork", False, ("agent", "agent")),
+        ("embedded", True, ("agent", "embedded")),
+        ("fork", True, ("agent", "fork")),
+        ("fork", False, ("embedded", "embedded")),
+    ],
+)
+def test_the_agent_selects_where_any_store_says_so_and_no_trusted_one_before_it_says_otherwise(
+    project, home, own, is_trusted, others
+):
+    behind, holds = others
+    if own:
+        config.set_value(project, "recall.selector", own)
+    config.set_value(home, "recall.selector", behind)
+    if is_trusted:
+        trust.add(project, os.environ)
+    found = options(project, home)
+    assert found.settings.recall_selector == holds
+    is_withheld = not is_trusted and own not in ("", "agent")
+    assert found.withheld == (("recall.selector",) if is_withheld else ())

@@ -46,6 +46,19 @@ def test_what_a_setting_of_recall_lacks_to_have_an_effect_is_said(project, pairs
     assert ("No effect yet" in told) is bool(said)
 
 
+def test_the_agent_may_be_named_by_a_store_that_is_not_trusted_and_taken_back_by_none(project):
+    run("trust", "--revoke", cwd=project)
+    assert "No effect" not in run("config", "recall.selector", "agent", cwd=project).err
+    shown = run("doctor", "--json", cwd=project).json["checks"]
+    said = [check["text"] for check in shown if check["section"] == "recall"]
+    assert said == ["the working agent selects by itself; no prompt is served"]
+    run("config", "--home", "recall.selector", "agent", cwd=project)
+    told = " ".join(run("config", "recall.selector", "embedded", cwd=project).err.split())
+    assert "No effect yet: `recall.selector` may be set only by a store that you trust" in told
+    run("trust", cwd=project)
+    assert "No effect" not in run("config", "recall.selector", "embedded", cwd=project).err
+
+
 def test_the_list_is_json_on_request(project):
     listed = run("config", "--json", cwd=project).json
     assert {entry["key"] for entry in listed["settings"]} >= {"lessons.paths", "git.commit"}

@@ -152,6 +152,17 @@ def test_a_part_of_an_id_does_not_archive(project):
     assert run("archive", "fixtures", cwd=project).code == 0
 
 
+def test_a_lesson_with_a_header_in_braces_is_listed_and_not_rewritten(project):
+    text = "---\n{title: X, tags: [a]}\n---\n# A\n"
+    put(project, "nodes/a.md", text)
+    put(project, "nodes/b.md", "---\n{}\n---\n# B\n")
+    assert run("list", cwd=project).code == 0
+    result = run("archive", "a", cwd=project)
+    assert (result.code, result.out) == (1, "")
+    assert "no braces around them" in " ".join(result.err.split())
+    assert (project / "nodes" / "a.md").read_text() == text
+
+
 def test_an_ambiguous_end_names_the_candidates(project):
     put(project, "nodes/x/a.md", "")
     put(project, "nodes/y/a.md", "")

@@ -154,4 +154,5 @@ def test_a_fork_whose_model_is_slow_is_ended_and_the_selector_serves(make_world,
     assert [one["node"] for one in row["admitted"]] == ["testing/integration-db"]
     assert [count(body, row["text"]) for body in done.bodies][-1] == 1
     problems = [line["problem"] for _, line in files.read_jsonl(world.store.log)]
-    assert any(f"the fork failed: {PROGRAMS[host][0]} was not done" in problem for problem in problems)
+    late = f"the fork failed: {PROGRAMS[host][0]} was not done"
+    assert any(late in problem for problem in problems)

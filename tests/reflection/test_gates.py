@@ -117,6 +117,22 @@ def test_a_full_match_that_is_as_good_is_the_best_already():
     assert found == (Gate("testing/db", "best", "r_000001"),)
 
 
+def test_the_rule_that_was_weighed_is_named_and_not_a_rule_of_a_person():
+    match = tuple(f"word:w{n}" for n in range(6))
+    equal = [a_case(n + 10 * k, [f"word:w{n}"]) for n in range(6) for k in (1, 2)]
+    others = [a_case(n, ["word:x"], used=()) for n in range(40, 400)]
+    theirs = a_rule(match=("word:x",), origin="manual")
+    ground = a_ground([theirs, a_rule(id="r_000002", match=match)])
+    assert fell(NOW, [BEFORE, *equal, *others], ground) == (Gate("testing/db", "best", "r_000002"),)
+
+
+def test_a_better_condition_that_another_rule_has_is_said_to_be_taken():
+    ours = a_rule(match=("word:x",))
+    wider = a_rule(id="r_000002", match=("word:x", "word:suite"), targets=(LINKS,))
+    assert offline.propose(NOW, [a_lesson(DB)], [BEFORE], a_ground([ours])) is not None
+    assert fell(NOW, [BEFORE], a_ground([ours, wider])) == (Gate("testing/db", "taken"),)
+
+
 def test_a_lesson_whose_path_is_no_target_cannot_be_named():
     assert fell(a_case(2, used=[SPACED]), [a_case(1, used=[SPACED])], a_ground()) == (
         Gate("my notes", "unnamed"),

@@ -10,8 +10,9 @@ from rose import files
 from rose.backends.base import BackendFailure
 from rose.hosts import registry
 from rose.hosts.base import regions
-from rose.reflection import delivery, shown
+from rose.reflection import delivery, recalls, shown
 from rose.reflection import observe as observing
+from rose.reflection.library import Library
 from rose.routing import ledger
 from rose.selection import pack, pipeline, requests, sticky, trace
 from rose.selection.chosen import Named
@@ -250,6 +251,25 @@ def test_a_cited_lesson_that_is_gone_by_then_is_an_unresolved_citation(scene):
     row = trace.find([scene.store], record.id)
     assert (row["later_failure"], row["failure"]) == ("citation-unresolved", None)
     assert row["citations"] == [DB]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("As docs/oauth.md says.", []),
+        ("As pre-auth.md says.", []),
+        ("auth.md says so.", ["auth"]),
+        ("See `auth.md`.", ["auth"]),
+        ("See nodes/auth.md.", ["auth"]),
+        ("See [the page](auth.md).", ["auth"]),
+        ("First docs/oauth.md, then auth.md.", ["auth"]),
+    ],
+)
+def test_a_lesson_that_is_gone_is_cited_by_its_own_name_alone(scene, words, found):
+    rows = [{"candidates": [{"node": "auth"}]}]
+    heard = recalls.Recalls(rows, Library([lessons.hold(scene.store)], scene.base))
+    heard.hear(words)
+    assert heard.unresolved() == found
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,13 @@ def test_a_condition_in_words_is_met_by_likeness(prompt, force):
     assert learned.likeness(rule, [], frozenset(terms(prompt))) == force
 
 
+@pytest.mark.parametrize("effect", ["prefer", "skip"])
+def test_a_condition_that_says_what_a_task_is_not_says_nothing_of_the_opposite(effect):
+    when = "the task does not touch paging"
+    rule = Rule("r_000001", when, "read nodes/db/", effect=effect)
+    assert learned.likeness(rule, [], frozenset(terms("touch the paging code"))) == 0.0
+
+
 def test_what_a_broken_cache_holds_is_learned_again(store):
     a_session(store, 1)
     kept = pick(store)

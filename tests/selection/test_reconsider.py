@@ -173,10 +173,23 @@ def test_nothing_is_written_but_what_is_derived(store):
 
 
 def _files(store):
+    """Return all files but the locks and those that only save time."""
+    derived = (
+        store.lessons_cache,
+        store.lessons_changes,
+        store.rules_cache,
+        store.ledger_cache,
+        store.standings_cache,
+        store.costs_cache,
+        store.words_cache,
+        store.selection_cache,
+        store.search_state,
+        store.search,
+    )
     found = {}
     for folder, _, names in os.walk(store.base):
         for name in names:
             path = os.path.join(folder, name)
-            if path not in store.caches and not path.endswith(".lock"):
+            if path not in derived and not path.endswith(".lock"):
                 found[path] = files.read_bytes(path)
     return found

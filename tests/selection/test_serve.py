@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
 from rose import files, session
 from rose.errors import RoseError
 from rose.routing import layer
-from rose.selection import pack, pipeline, reject, requests, serve, trace
+from rose.selection import pack, pipeline, reject, rejection_page, requests, serve, trace
 from rose.selection.requests import Shown
 from rose.store import lessons
 from tests.factories import a_lesson_file, a_store
@@ -112,6 +113,18 @@ def test_what_the_session_turned_down_is_left_out_and_said(store):
     assert served.encoded == ""
     assert served.record.excluded[0]["reason"] == "rejected-earlier"
     assert "1 rejected-earlier" in served.notice
+
+
+def test_what_may_have_been_turned_down_unread_is_told_once_a_session(store, tmp_path):
+    page = rejection_page.path_of(store, "s1")
+    os.makedirs(os.path.dirname(page))
+    with open(page, "wb") as file:
+        file.write("- why: caf\xe9\n".encode("latin-1"))
+    served, note = given(store), f"{tmp_path}/note.jsonl"
+    assert served.encoded
+    assert served.notice.startswith("rose: degraded, not all that this session turned down")
+    served.write(store, note, "UserPromptSubmit", None)
+    assert given(store, told=serve.kinds_told(notes(note))).notice == ""
 
 
 class Failing:

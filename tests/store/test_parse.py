@@ -236,7 +236,7 @@ def test_what_is_only_likely_changes_no_status_and_no_id():
     [
         ("", ""),
         ("origin: manual\ncreated: 2026-12-01\n", ""),
-        ("title: A\ngist: B\ndescription: C\ntags: [d, e]\n", "A\nB\nd e"),
+        ("title: A\ngist: B\ndescription: C\ntags: [d, e]\n", "A\nB\nC\nd e"),
         (
             "description: >-\n  Use when\n  it rains.\ntags:\n  - d\n  - e\n",
             "Use when it rains.\nd e",
