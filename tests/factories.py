@@ -45,6 +45,15 @@ def a_ledger_line(store: layout.Store, make) -> int:
         return ledger.append_locked(store, "local", make)
 
 
+def a_library(tmp_path) -> layout.Store:
+    """Return a store of three lessons: two about the tests, one about deploying."""
+    store = a_store(tmp_path)
+    a_lesson_file(store, "nodes/testing/db.md", "# Database\n\nThe tests need port 5432.\n")
+    a_lesson_file(store, "nodes/testing/slow.md", "# Slow tests\n\nRun the database tests last.\n")
+    a_lesson_file(store, "nodes/deploy/canary.md", "# Canary\n\nShip to one host, then wait.\n")
+    return store
+
+
 def a_served_store(tmp_path) -> layout.Store:
     """Return a trusted store whose compiled layer holds one rule, r_0000aa."""
     store = a_store(tmp_path)

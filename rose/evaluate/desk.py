@@ -61,7 +61,7 @@ class Desk:
         """Learn from a case; `found` is what search puts first for it, `alive` sorted paths."""
         used = [self.lessons[one] for one in case.used]
         ground = offline.Ground(tuple(self.rules.values()), ROOTS, _nothing_forgotten, found)
-        operation = offline.propose_from(case, used, self._ties, ground)
+        operation = offline.propose(case, used, self._ties, ground)
         self._ties.add(case)
         self._cases.append(case)
         self._tally.add(case)

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 from rose.reflection import offline
-from rose.reflection.ties import MIN_TIES, Ties
+from rose.reflection.ties import MIN_TIES
 from rose.routing import features
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from rose.reflection.offline import Ground, Seed
-    from rose.reflection.ties import Now
+    from rose.reflection.ties import Now, Ties
     from rose.routing.cases import Case
     from rose.store.lessons import Lesson
 
@@ -59,11 +59,9 @@ def from_json(value: Mapping[str, object]) -> Gate | None:
     return Gate(lesson, name, rule)
 
 
-def gates(
-    case: Case, used: Sequence[Lesson], past: Iterable[Case], ground: Ground
-) -> tuple[Gate, ...]:
+def gates(case: Case, used: Sequence[Lesson], past: Ties, ground: Ground) -> tuple[Gate, ...]:
     """Return the gate of each used lesson of a case for which nothing is proposed."""
-    now = Ties(past).with_case(case)
+    now = past.with_case(case)
     return tuple(_gate(lesson, now, case, ground) for lesson in used)
 
 

@@ -13,14 +13,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from rose import text as texts
-from rose.reflection.ties import Ties
 from rose.routing import conditions, features
 from rose.routing import targets as target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
-    from rose.reflection.ties import Claim, Now
+    from rose.reflection.ties import Claim, Now, Ties
     from rose.routing.cases import Case
     from rose.routing.rules import Rule
     from rose.store.lessons import Lesson
@@ -82,21 +81,12 @@ class Seed:
         return -self.score, not is_named, features.KINDS.index(kind), -len(value), value
 
 
-def propose(
-    case: Case, used: Sequence[Lesson], past: Iterable[Case], ground: Ground
-) -> Operation | None:
+def propose(case: Case, used: Sequence[Lesson], past: Ties, ground: Ground) -> Operation | None:
     """Return the one operation that the record supports, None where it supports none.
 
-    `past` holds the other cases of the record, `used` the lessons of the ground's store that the
-    case used, in order of opening.
+    `past` holds the ties of the other cases of the record, `used` the lessons of the ground's store
+    that the case used, in order of opening.
     """
-    return propose_from(case, used, Ties(past), ground)
-
-
-def propose_from(
-    case: Case, used: Sequence[Lesson], past: Ties, ground: Ground
-) -> Operation | None:
-    """Do the same for a caller that adds up the ties of the other cases as they come."""
     now = past.with_case(case)
     missed = [
         lesson

@@ -12,6 +12,7 @@ from rose.check.checks import Draft
 from rose.hosts import base
 from rose.reflection import evidence, gates, offline
 from rose.reflection.changes import Change
+from rose.reflection.ties import Ties
 from rose.routing import forgotten
 
 if TYPE_CHECKING:
@@ -43,16 +44,16 @@ class Proposed:
 
 def plan(one: Pass, case: Case, record: Record, current: table.Table) -> offline.Operation | None:
     """Return the operation that the offline reflector proposes for a case in a store."""
-    return offline.propose(case, *_ground(one, case, record, current))
+    return offline.propose(case, *_seen(one, case, record, current))
 
 
-def _ground(
+def _seen(
     one: Pass, case: Case, record: Record, current: table.Table
-) -> tuple[list[Lesson], list[Case], offline.Ground]:
-    """Return what the offline reflector sees: the used lessons, the other cases, the ground."""
+) -> tuple[list[Lesson], Ties, offline.Ground]:
+    """Return what the offline reflector sees: used lessons, the ties of other cases, the ground."""
     store, settings = one.holding.store, one.holding.settings
     used = [found.lesson for found in one.facts.used if found.lesson.store == store.kind]
-    past = [old for old in record.cases if old.session != case.session]
+    past = Ties(old for old in record.cases if old.session != case.session)
     deleted = forgotten.test_of([store])
     return used, past, offline.Ground(current.rules, settings.lessons_paths, deleted, one.found)
 
@@ -61,9 +62,10 @@ def propose(one: Pass, case: Case, record: Record, current: table.Table) -> Prop
     """Return what the offline reflector proposes, ready for the check."""
     if not one.is_first:
         return Proposed()
-    operation = plan(one, case, record, current)
+    seen = _seen(one, case, record, current)
+    operation = offline.propose(case, *seen)
     if operation is None:
-        return Proposed(gates=gates.gates(case, *_ground(one, case, record, current)))
+        return Proposed(gates=gates.gates(case, *seen))
     spans = {found.lesson.path: found.span for found in one.facts.used}
     lines = [
         evidence.of_body(one.bodies.get(lesson.path, ""), spans[lesson.path])

@@ -8,41 +8,17 @@ from hypothesis import strategies as st
 
 from rose.reflection import gates, offline
 from rose.reflection.gates import Gate
-from rose.routing import features
+from rose.reflection.ties import Ties
 from rose.routing.cases import Case
-from rose.routing.rules import Rule
-from rose.store.lessons import Lesson
+from tests.reflection.worded import DB, a_lesson, a_rule, name_of
 
-DB = "nodes/testing/db.md"
 LINKS = "nodes/docs/links.md"
 SPACED = "nodes/my notes.md"
-
-
-def name_of(path):
-    return path.removeprefix("nodes/").removesuffix(".md")
-
-
-def a_lesson(path):
-    name = name_of(path)
-    return Lesson(name, path, name, "", (), "active", "", "", (), "", "v", "project", "nodes")
 
 
 def a_case(n, kinds=("word:suite",), used=(DB,), **fields):
     known = {"delivered": (), **fields}
     return Case(f"s{n}", n, kinds=tuple(kinds), used=tuple(map(name_of, used)), **known)
-
-
-def a_rule(**fields):
-    known = {
-        "id": "r_000001",
-        "match": ("word:suite",),
-        "targets": (DB,),
-        "origin": "reflection",
-        **fields,
-    }
-    known.setdefault("when", features.when_from_match(known["match"]))
-    known.setdefault("then", offline.then_of(known["targets"]))
-    return Rule(**known)
 
 
 def never(_match, _targets):
@@ -56,8 +32,9 @@ def a_ground(rules=(), found=(), forgotten=never):
 def fell(case, past, ground):
     """Return the gates of a case for which nothing is proposed."""
     used = [a_lesson(f"nodes/{name}.md") for name in case.used]
-    assert offline.propose(case, used, past, ground) is None
-    return gates.gates(case, used, past, ground)
+    ties = Ties(past)
+    assert offline.propose(case, used, ties, ground) is None
+    return gates.gates(case, used, ties, ground)
 
 
 NOW = a_case(2)
@@ -129,7 +106,7 @@ def test_the_rule_that_was_weighed_is_named_and_not_a_rule_of_a_person():
 def test_a_better_condition_that_another_rule_has_is_said_to_be_taken():
     ours = a_rule(match=("word:x",))
     wider = a_rule(id="r_000002", match=("word:x", "word:suite"), targets=(LINKS,))
-    assert offline.propose(NOW, [a_lesson(DB)], [BEFORE], a_ground([ours])) is not None
+    assert offline.propose(NOW, [a_lesson(DB)], Ties([BEFORE]), a_ground([ours])) is not None
     assert fell(NOW, [BEFORE], a_ground([ours, wider])) == (Gate("testing/db", "taken"),)
 
 
@@ -180,7 +157,7 @@ def test_a_lesson_is_said_to_be_found_or_offered_exactly_where_that_is_so(drawn,
     ground = a_ground(rules, found)
     case = cases.pop()
     used = [a_lesson(f"nodes/{name}.md") for name in case.used]
-    told = gates.gates(case, used, cases, ground)
+    told = gates.gates(case, used, Ties(cases), ground)
     assert [gate.lesson for gate in told] == list(case.used)
     assert {gate.lesson for gate in told if gate.name == "found"} == found.intersection(case.used)
     known = {rule.id for rule in rules}

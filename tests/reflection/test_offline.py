@@ -8,44 +8,21 @@ from hypothesis import strategies as st
 
 from rose.reflection import offline
 from rose.reflection.ties import Ties
-from rose.routing import features
 from rose.routing.cases import Case
-from rose.routing.rules import Rule
-from rose.store.lessons import Lesson
+from tests.reflection.worded import DB, a_lesson, a_rule, name_of
 
-DB = "nodes/testing/db.md"
 FIXTURES = "nodes/testing/fixtures.md"
 LINKS = "nodes/docs/links.md"
 
 
-def a_lesson(path, title=""):
-    name = path.removeprefix("nodes/").removesuffix(".md")
-    return Lesson(
-        name, path, title or name, "", (), "active", "", "", (), "", "v", "project", "nodes"
-    )
-
-
 def a_case(n, kinds, used=(), **fields):
-    names = tuple(path.removeprefix("nodes/").removesuffix(".md") for path in used)
+    names = tuple(map(name_of, used))
     return Case(f"s{n}", n, kinds=tuple(kinds), used=names, delivered=(), **fields)
-
-
-def a_rule(**fields):
-    known = {
-        "id": "r_000001",
-        "match": ("word:suite",),
-        "targets": (DB,),
-        "origin": "reflection",
-        **fields,
-    }
-    known.setdefault("when", features.when_from_match(known["match"]))
-    known.setdefault("then", offline.then_of(known["targets"]))
-    return Rule(**known)
 
 
 def propose(case, past=(), rules=(), forgotten=lambda _match, _targets: False, used=None):
     lessons = [a_lesson(f"nodes/{name}.md") for name in case.used] if used is None else used
-    return offline.propose(case, lessons, past, offline.Ground(rules, ("nodes",), forgotten))
+    return offline.propose(case, lessons, Ties(past), offline.Ground(rules, ("nodes",), forgotten))
 
 
 NOW = a_case(2, ["word:suite"], [DB])
@@ -254,7 +231,7 @@ def test_a_skip_rule_offers_nothing():
 
 def test_a_lesson_that_the_search_puts_first_needs_no_rule():
     ground = offline.Ground((), ("nodes",), lambda _match, _targets: False, {"testing/db"})
-    assert offline.propose(NOW, [a_lesson(DB)], [BEFORE], ground) is None
+    assert offline.propose(NOW, [a_lesson(DB)], Ties([BEFORE]), ground) is None
 
 
 def test_each_of_two_used_lessons_stands_for_itself():
@@ -295,7 +272,7 @@ def test_ties_that_are_added_up_case_by_case_propose_the_same():
     for case in past:
         ties.add(case)
     ground = offline.Ground((), ("nodes",), lambda _match, _targets: False)
-    assert offline.propose_from(NOW, [a_lesson(DB)], ties, ground) == propose(NOW, past)
+    assert offline.propose(NOW, [a_lesson(DB)], ties, ground) == propose(NOW, past)
 
 
 def test_two_lessons_of_the_root_do_not_stand_for_all_lessons():

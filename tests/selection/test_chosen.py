@@ -11,7 +11,7 @@ from rose.selection.judged import Judging
 from rose.selection.pack import Budget
 from rose.selection.requests import Request, Shown
 from rose.store import lessons
-from tests.factories import a_lesson_file, a_store
+from tests.factories import a_lesson_file, a_library, a_store
 from tests.selection.judging import ScriptedJudge
 
 FIVE = ("ab", "ac", "ad", "ae", "af")
@@ -20,11 +20,7 @@ LOOKED = [{"tool": "Read", "given": "nodes/deploy/canary.md", "nodes": ["deploy/
 
 @pytest.fixture
 def store(tmp_path):
-    made = a_store(tmp_path)
-    a_lesson_file(made, "nodes/testing/db.md", "# Database\n\nThe tests need port 5432.\n")
-    a_lesson_file(made, "nodes/testing/slow.md", "# Slow tests\n\nRun the database tests last.\n")
-    a_lesson_file(made, "nodes/deploy/canary.md", "# Canary\n\nShip to one host, then wait.\n")
-    return made
+    return a_library(tmp_path)
 
 
 class Chooses:

@@ -6,16 +6,12 @@ import pytest
 
 from rose.selection.learned import Learned
 from rose.store import lessons
-from tests.factories import a_lesson_file, a_store
+from tests.factories import a_lesson_file, a_library, a_store
 
 
 @pytest.fixture
 def store(tmp_path):
-    made = a_store(tmp_path)
-    a_lesson_file(made, "nodes/testing/db.md", "# Database\n\nThe tests need port 5432.\n")
-    a_lesson_file(made, "nodes/testing/slow.md", "# Slow tests\n\nRun the database tests last.\n")
-    a_lesson_file(made, "nodes/deploy/canary.md", "# Canary\n\nShip to one host, then wait.\n")
-    return made
+    return a_library(tmp_path)
 
 
 def ids(picks):
